@@ -1,0 +1,65 @@
+"""typecase: the front half of an LLM service. Requests into token ids, without a GPU and without torch.
+
+    >>> import typecase
+    >>> model = typecase.load("tests/data/tiny")
+    >>> rendered = model.render_chat({"messages": [{"role": "user", "content": "Hello"}]})
+    >>> model.detokenize({"tokens": rendered.token_ids.tolist()}).prompt[-14:]
+    'im|>assistant\\n'
+
+The names below are stable; see docs/library.md. They are loaded when first used, so that ``import typecase`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typecase.api.chat import ChatRequest
+    from typecase.api.errors import RequestError
+    from typecase.api.generate import GenerateRequest, SamplingParams
+    from typecase.api.responses import ResponsesRequest
+    from typecase.checkpoint.checkpoint import Checkpoint, CheckpointError
+    from typecase.model import Model, load
+    from typecase.prompt.budget import Budget
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Budget",
+    "ChatRequest",
+    "Checkpoint",
+    "CheckpointError",
+    "GenerateRequest",
+    "Model",
+    "RequestError",
+    "ResponsesRequest",
+    "SamplingParams",
+    "load",
+]
+
+_HOMES = {
+    "Budget": "typecase.prompt.budget",
+    "ChatRequest": "typecase.api.chat",
+    "Checkpoint": "typecase.checkpoint.checkpoint",
+    "CheckpointError": "typecase.checkpoint.checkpoint",
+    "GenerateRequest": "typecase.api.generate",
+    "Model": "typecase.model",
+    "RequestError": "typecase.api.errors",
+    "ResponsesRequest": "typecase.api.responses",
+    "SamplingParams": "typecase.api.generate",
+    "load": "typecase.model",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'typecase' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,171 @@
+"""``GenerateRequest``: what rendering gives and an engine takes, written as vLLM's render routes write it.
+
+``sampling_params`` leaves out what is at its default, but not everything: see ``SamplingParams``. Every key of the
+``GenerateRequest`` itself is always there.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "GenerateRequest",
+    "ParseContext",
+    "ReasoningParserKwargs",
+    "SamplingParams",
+    "encode_generate_request",
+    "encode_generate_requests",
+]
+
+import copy
+from array import array
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from typecase.api.chat import RepetitionDetection, StreamOptions
+from typecase.api.errors import RequestError
+from typecase.api.ids import ids_to_list
+from typecase.api.structured import StructuredOutputs
+from typecase.api.tools import ToolChoice
+
+
+class SamplingParams(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """How to sample, resolved.
+
+    A field without a default is always written, one with a default only when it has another value: this is what vLLM's
+    serialisation comes down to. ``top_p`` and ``min_p`` are written unless sampling is greedy, when they are ``UNSET``
+    (and mean 1 and 0). ``max_tokens`` is always written; vLLM leaves out 16, which its own engine then takes for "as
+    much as fits".
+    """
+
+    n: int = 1
+    presence_penalty: float
+    frequency_penalty: float
+    repetition_penalty: float
+    temperature: float
+    watermarking: bool | None = None
+    top_p: float | UnsetType = UNSET
+    top_k: int = 0
+    min_p: float | UnsetType = UNSET
+    seed: int | None = None
+    stop: list[str]
+    stop_token_ids: list[int]
+    ignore_eos: bool = False
+    max_tokens: int
+    min_tokens: int = 0
+    logprobs: int | None = None
+    prompt_logprobs: int | None = None
+    logprob_token_ids: list[int] | None = None
+    skip_special_tokens: bool = True
+    spaces_between_special_tokens: bool = True
+    include_stop_str_in_output: bool = False
+    output_kind: Literal[0, 1, 2]
+    stream_interval: int | None = None
+    skip_clone: Literal[True]
+    output_text_buffer_length: int = 0
+    structured_outputs: StructuredOutputs | None = None
+    logit_bias: dict[int, float] | None = None
+    allowed_token_ids: list[int] | None = None
+    extra_args: dict[str, Any] | None = None
+    bad_words: list[str]
+    skip_reading_prefix_cache: bool
+    thinking_token_budget: int | None = None
+    repetition_detection: RepetitionDetection | None = None
+    routed_experts_prompt_start: int = 0
+
+
+class ParseContext(msgspec.Struct, kw_only=True):
+    """What is needed of the chat request to make a message of the output."""
+
+    tools: list[dict[str, Any]] | None
+    tool_choice: ToolChoice
+    parallel_tool_calls: bool | None
+    include_reasoning: bool
+    chat_template_kwargs: dict[str, Any]
+    history_tool_call_cnt: int
+
+
+class ReasoningParserKwargs(msgspec.Struct, kw_only=True):
+    """What an engine's own reasoning parser is built with."""
+
+    chat_template_kwargs: dict[str, Any]
+
+
+class GenerateRequest(msgspec.Struct, kw_only=True):
+    """A rendered request. ``token_offsets`` count code points of the prompt's text."""
+
+    request_id: str
+    token_ids: array[int]
+    token_offsets: list[tuple[int, int]] | None = None
+    features: Any = None
+    content_parts: None = None
+    sampling_params: SamplingParams
+    model: str | None = None
+    reasoning_ended: bool | None = None
+    reasoning_parser_kwargs: ReasoningParserKwargs | None = None
+    return_token_ids: bool | None = None
+    output_mode: Literal["tokens"] = "tokens"
+    parse_context: ParseContext | None = None
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    cache_salt: str | None = None
+    priority: int = 0
+    kv_transfer_params: dict[str, Any] | None = None
+    ec_transfer_params: dict[str, Any] | None = None
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode_generate_request(request: GenerateRequest) -> bytes:
+    """Compact JSON in UTF-8. Raises ``RequestError`` if some value of the client's can't be written."""
+    wire = copy.copy(request)
+    wire.token_ids = ids_to_list(request.token_ids)  # type: ignore[assignment]
+    try:
+        return _encoder.encode(wire)
+    except UnicodeEncodeError:
+        path = _broken_text(msgspec.to_builtins(wire))
+        raise RequestError(
+            f"{path} holds a lone surrogate, half of a character: it can't be written. Send the text as valid Unicode",
+            param=path,
+        ) from None
+    except RecursionError:
+        raise RequestError("The request is nested too deeply to be written as JSON") from None
+
+
+def encode_generate_requests(requests: Iterable[GenerateRequest]) -> bytes:
+    """Several, as a JSON array."""
+    return b"[" + b",".join(map(encode_generate_request, requests)) + b"]"
+
+
+# What these hold came from fields of the request under other names or none.
+_NOT_THE_CLIENTS = frozenset({"sampling_params", "parse_context", "reasoning_parser_kwargs"})
+_CLIENTS_NAME = {"extra_args": "vllm_xargs"}
+
+
+def _broken_text(value: Any, path: str = "body") -> str | None:
+    """Where a string stands that isn't Unicode, in the client's words."""
+    if isinstance(value, str):
+        return None if value.isascii() or _is_encodable(value) else path
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) and _is_encodable(key) for key in value):
+            return path
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, child in items:
+        inner = path if path == "body" and key in _NOT_THE_CLIENTS else f"{path}.{_CLIENTS_NAME.get(key, key)}"
+        found = _broken_text(child, inner)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

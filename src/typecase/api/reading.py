@@ -1,0 +1,363 @@
+"""The slow reader: JSON values read by a struct's annotations the way pydantic's lax mode reads them.
+
+msgspec reads nearly every request. What it refuses comes here, and is either read after all (``"2"`` for an int) or
+refused with every fault found, in the order vLLM finds them. The same annotations drive both: a field is written down
+once. A *reader* is ``(value, loc, reading) -> value``; it notes what is wrong in ``reading`` and returns ``REFUSED``.
+
+Unions are pydantic's "smart" ones: a branch that fits exactly wins at once; else the one with most fields set, then the
+one that had to be coerced least, then the first. The fault that vLLM names first is the first of the first branch; the
+text shown is that of the branch that came closest.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "REFUSED", "Loc", "OpenRecord", "Problem", "Reader", "Reading", "add_fields", "body_error", "param_of", "quoted",
+    "reader_for", "shown",
+]  # fmt: skip
+
+import re
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+
+import msgspec
+from msgspec import NODEFAULT, Meta
+
+from typecase.api.errors import BodyError, RequestError
+from typecase.api.lax import EXACT, LAX, REFUSED, lax_bool, lax_float, lax_int
+from typecase.api.limits import DEFAULT_LIMITS, Limits
+
+Loc: TypeAlias = tuple[str | int, ...]
+Reader: TypeAlias = "Callable[[object, Loc, Reading], Any]"
+
+# Faults kept of one body; a list of a million wrong items is told in as few words as a short one.
+_MOST_PROBLEMS = 100
+_LONGEST_SHOWN = 80
+_LONGEST_QUOTED = 1000
+_MOST_TOLD = 10
+
+
+class OpenRecord(msgspec.Struct):
+    """An object that keeps its unknown fields: read into a dict of the known ones in order, then the rest."""
+
+
+@dataclass(slots=True)
+class Problem:
+    """One fault: where it is, where vLLM would say it is, and what to say."""
+
+    at: Loc
+    first: Loc
+    text: str
+    expected: str | None = None
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is known so far about the value being read.
+
+    ``exactness`` and ``fields`` are what unions compare; ``fields`` is None while no object was read. ``later`` holds
+    faults that vLLM finds only when all else is right.
+    """
+
+    limits: Limits = DEFAULT_LIMITS
+    problems: list[Problem] = field(default_factory=list)
+    exactness: int = EXACT
+    fields: int | None = None
+    later: list[RequestError] = field(default_factory=list)
+
+    def refuse(self, loc: Loc, expected: str, value: object) -> object:
+        """Note that ``value`` isn't what ``loc`` takes."""
+        return self.fault(loc, f"expected {expected}, got {shown(value)}", expected)
+
+    def fault(self, loc: Loc, text: str, expected: str | None = None) -> object:
+        """Note a fault in words of its own."""
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(Problem(loc, loc, text, expected))
+        return REFUSED
+
+    def coerced(self, exactness: int) -> None:
+        """Note how well a value fitted."""
+        self.exactness = min(self.exactness, exactness)
+
+
+def add_fields(reading: Reading, count: int) -> None:
+    """Note that an object with ``count`` fields was read."""
+    reading.fields = (reading.fields or 0) + count
+
+
+def shown(value: object) -> str:
+    """A value as an error message may quote it: short, whatever it is.
+
+    >>> shown({"a": 1}), shown(None), shown("x" * 500)[-16:]
+    ('an object with 1 key', 'null', "xxxxxxxxxxxxx...")
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return f"an object with {len(value)} key{'' if len(value) == 1 else 's'}"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)} item{'' if len(value) == 1 else 's'}"
+    if isinstance(value, str) and len(value) > _LONGEST_SHOWN:
+        return repr(value[:_LONGEST_SHOWN])[:-1] + "..."
+    try:
+        text = repr(value)
+    except ValueError:  # an int too long to print
+        return "a very large number"
+    return text if len(text) <= _LONGEST_SHOWN + 2 else text[:_LONGEST_SHOWN] + "..."
+
+
+def quoted(value: object) -> str:
+    """A value as Python prints it, which is what vLLM's own texts hold, but never a megabyte of it."""
+    try:
+        text = str(value)
+    except ValueError:  # an int too long to print
+        return shown(value)
+    return text if len(text) <= _LONGEST_QUOTED else text[:_LONGEST_QUOTED] + "..."
+
+
+def reader_for(annotation: Any) -> Reader:
+    """The reader for a type: scalars, ``Literal``, unions, ``list``, ``dict``, structs, ``msgspec.Meta`` bounds."""
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
+    if annotation in _SCALARS:
+        return _SCALARS[annotation]
+    if origin is Annotated:
+        reader = reader_for(arguments[0])
+        for meta in arguments[1:]:
+            reader = _bounded(reader, meta)
+        return reader
+    if origin is Literal:
+        return _literal_reader(arguments)
+    if origin in (Union, types.UnionType):
+        branches = tuple(reader_for(a) for a in arguments if a is not types.NoneType)
+        reader = branches[0] if len(branches) == 1 else _union_reader(branches)
+        return _nullable(reader) if types.NoneType in arguments else reader
+    if origin is list:
+        return _list_reader(reader_for(arguments[0]))
+    if origin is dict:
+        return _dict_reader(reader_for(arguments[1]))
+    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+        return _struct_reader(annotation)
+    raise TypeError(f"no reader for {annotation!r}")
+
+
+def _read_any(value: object, loc: Loc, reading: Reading) -> object:
+    reading.coerced(LAX)
+    return value
+
+
+def _read_str(value: object, loc: Loc, reading: Reading) -> object:
+    return value if isinstance(value, str) else reading.refuse(loc, "a string", value)
+
+
+def _coercing(lax: Callable[[object], tuple[object, int]], expected: str) -> Reader:
+    def read(value: object, loc: Loc, reading: Reading) -> object:
+        meant, exactness = lax(value)
+        if meant is REFUSED:
+            return reading.refuse(loc, expected, value)
+        reading.coerced(exactness)
+        return meant
+
+    return read
+
+
+_SCALARS: dict[Any, Reader] = {
+    Any: _read_any,
+    object: _read_any,
+    str: _read_str,
+    int: _coercing(lax_int, "an integer"),
+    float: _coercing(lax_float, "a number"),
+    bool: _coercing(lax_bool, "true or false"),
+}
+
+
+def _literal_reader(words: tuple[Any, ...]) -> Reader:
+    known = frozenset(words)
+    expected = " or ".join(filter(None, (", ".join(map(repr, words[:-1])), repr(words[-1]))))
+
+    def read(value: object, loc: Loc, reading: Reading) -> object:
+        return value if isinstance(value, str) and value in known else reading.refuse(loc, expected, value)
+
+    return read
+
+
+def _nullable(reader: Reader) -> Reader:
+    def read(value: object, loc: Loc, reading: Reading) -> object:
+        return None if value is None else reader(value, loc, reading)
+
+    return read
+
+
+def _list_reader(item: Reader) -> Reader:
+    def read(value: object, loc: Loc, reading: Reading) -> object:
+        if not isinstance(value, list):
+            if not isinstance(value, tuple):
+                return reading.refuse(loc, "a list", value)
+            reading.coerced(LAX)
+        items = [item(v, (*loc, i), reading) for i, v in enumerate(value)]
+        return REFUSED if REFUSED in items else items
+
+    return read
+
+
+def _dict_reader(item: Reader) -> Reader:
+    def read(value: object, loc: Loc, reading: Reading) -> object:
+        if not isinstance(value, Mapping):
+            return reading.refuse(loc, "an object", value)
+        if item is _read_any:
+            reading.coerced(LAX)
+            return dict(value)
+        items = {k: item(v, (*loc, k), reading) for k, v in value.items()}
+        return REFUSED if any(v is REFUSED for v in items.values()) else items
+
+    return read
+
+
+@cache
+def _struct_reader(struct: type[msgspec.Struct]) -> Reader:
+    fields = tuple((f, reader_for(f.type)) for f in msgspec.structs.fields(struct))
+    names = frozenset(f.encode_name for f, _ in fields)
+    is_open = issubclass(struct, OpenRecord)
+
+    def read(value: object, loc: Loc, reading: Reading) -> object:
+        if not isinstance(value, Mapping):
+            return reading.refuse(loc, "an object", value)
+        given: dict[str, Any] = {}
+        refused, count = False, 0
+        for f, reader in fields:
+            name = f.encode_name
+            if name in value:
+                read_value = reader(value[name], (*loc, name), reading)
+                refused = refused or read_value is REFUSED
+                given[name if is_open else f.name] = read_value
+                count += 1
+            elif f.required:
+                reading.fault((*loc, name), "is missing")
+                refused = True
+            elif is_open:
+                given[name] = f.default if f.default is not NODEFAULT else f.default_factory()
+        if refused:
+            return REFUSED
+        others = {k: v for k, v in value.items() if k not in names}
+        add_fields(reading, count + len(others))
+        return {**given, **others} if is_open else struct(**given)
+
+    return read
+
+
+def _union_reader(branches: tuple[Reader, ...]) -> Reader:
+    def read(value: object, loc: Loc, reading: Reading) -> object:
+        outside = reading.exactness, reading.fields, reading.problems
+        best: tuple[int, int | None, object] | None = None
+        failed: list[list[Problem]] = []
+        for branch in branches:
+            reading.exactness, reading.fields, reading.problems = EXACT, None, []
+            meant = branch(value, loc, reading)
+            if meant is REFUSED:
+                failed.append(reading.problems)
+            elif best is None or _fits_better(reading, best):
+                best = reading.exactness, reading.fields, meant
+                if best[:2] == (EXACT, None):
+                    break
+        reading.exactness, reading.fields, reading.problems = outside
+        if best is None:
+            reading.problems += _told_together(failed)
+            return REFUSED
+        reading.coerced(best[0])
+        if best[1] is not None:
+            add_fields(reading, best[1])
+        return best[2]
+
+    return read
+
+
+def _fits_better(reading: Reading, best: tuple[int, int | None, object]) -> bool:
+    exactness, fields, _ = best
+    if fields is not None and reading.fields is not None and fields != reading.fields:
+        return reading.fields > fields
+    return reading.exactness > exactness
+
+
+def _told_together(failed: list[list[Problem]]) -> list[Problem]:
+    """A union's faults as one would tell them: all at once if they are alike, else those of the closest branch."""
+    first = failed[0][0]
+    if all(len(problems) == 1 and problems[0].at == first.at and problems[0].expected for problems in failed):
+        choices = list(dict.fromkeys(problems[0].expected or "" for problems in failed))
+        got = first.text.partition(", got ")[2]
+        expected = " or ".join(choices)
+        return [Problem(first.at, first.first, f"expected {expected}, got {got}", expected)]
+    closest = min(failed, key=len)
+    closest[0].first = first.first
+    return closest
+
+
+def _bounded(reader: Reader, meta: Meta) -> Reader:
+    """``reader`` with the bounds of a ``msgspec.Meta``. In ``extra``, ``reader`` replaces the reader altogether,
+    ``before`` is applied first, and ``longest`` names the limit of a list's length."""
+    extra = meta.extra or {}
+    if "reader" in extra:
+        replacement: Reader = extra["reader"]
+        return replacement
+    before = extra.get("before")
+    longest = extra.get("longest")
+
+    def read(value: object, loc: Loc, reading: Reading) -> object:
+        meant = reader(before(value) if before else value, loc, reading)
+        if meant is REFUSED or meant is None:
+            return meant
+        if longest is not None and isinstance(meant, list) and len(meant) > getattr(reading.limits, longest):
+            return reading.fault(loc, f"takes at most {getattr(reading.limits, longest)} items, got {shown(meant)}")
+        if meta.le is not None and not meant <= meta.le:  # nor is NaN within bounds
+            return reading.fault(loc, f"must be at most {meta.le}, got {shown(meant)}")
+        if meta.ge is not None and not meant >= meta.ge:
+            return reading.fault(loc, f"must be at least {meta.ge}, got {shown(meant)}")
+        if meta.max_length is not None and isinstance(meant, str) and _is_broken(meant):
+            return reading.fault(loc, f"holds a lone surrogate, which is no character: {shown(meant)}")
+        return meant
+
+    return read
+
+
+def _is_broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def body_error(problems: list[Problem]) -> BodyError:
+    """All faults of a body as one error, laid out as vLLM's."""
+    count = len(problems)
+    lines = [f"  {'.'.join(map(str, p.at)) or 'body'}: {p.text}" for p in problems[:_MOST_TOLD]]
+    if count > _MOST_TOLD:
+        lines.append(f"  ...and {count - _MOST_TOLD} more errors")
+    head = f"{count} validation error{'' if count == 1 else 's'}:"
+    return BodyError("\n".join([head, *lines]), param=param_of(problems[0].first))
+
+
+_BRACKETS = re.compile(r"[\[\]{}()]")
+# Segments that vLLM takes for pydantic's own and leaves out of ``param``, even where they are fields of the request.
+_INTERNAL = frozenset(
+    {
+        "function-wrap", "function-after", "function-before", "function-plain", "json-or-python", "lax-or-strict",
+        "chain", "default", "nullable", "tagged-union", "union", "call", "arguments", "is-instance", "is-subclass",
+        "callable", "str", "int", "float", "bool", "bytes", "bytearray", "list", "tuple", "dict", "set", "frozenset",
+        "complex", "none", "nonetype",
+    }
+)  # fmt: skip
+
+
+def param_of(loc: Loc) -> str:
+    """A location as vLLM's ``param``.
+
+    >>> param_of(("messages", 0, "content")), param_of((0, "function", "arguments"))
+    ('body.messages.0.content', 'body.0.function')
+    """
+    kept = (str(part) for part in loc)
+    return ".".join(["body", *(p for p in kept if p.lower() not in _INTERNAL and not _BRACKETS.search(p))])

@@ -1,0 +1,1 @@
+"""Shell: the commands and their flags (argv to settings)."""

@@ -1,0 +1,1 @@
+"""Conversation to prompt: normalisation, content format, the Jinja environment."""

@@ -1,0 +1,176 @@
+"""Request messages -> the conversation that a template or writer sees, as vLLM 0.33 normalises it.
+
+Only the keys listed in ``_message`` reach the template. Content is flattened to text or kept as parts, whichever the template reads
+(``content_format``); the arguments of tool calls in the history become mappings; ``reasoning`` is given under both of its names.
+Nothing of the request is changed in place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from typecase.api.errors import InvalidParameter
+from typecase.prompt.part_types import refuse_unread_parts
+from typecase.prompt.parts import ContentFormat, MediaRefusal, parts_content
+
+__all__ = ["Message", "fold_developer_messages", "knows_developer_role", "normalise_messages"]
+
+Message = dict[str, Any]
+
+# Claude Code's first system line changes with every request. Kept in the prompt it would spoil every prefix cache, so vLLM
+# takes it out, and so do we.
+_BILLING_HEADER = "x-anthropic-billing-header"
+
+
+def normalise_messages(
+    messages: Sequence[Message],
+    *,
+    content_format: ContentFormat,
+    media_refusal: MediaRefusal,
+    typed_parts: bool = True,
+) -> list[Message]:
+    """The conversation for a template.
+
+    Args:
+        messages: checked messages of a request, as the client wrote them but for ``reasoning_content``, which is ``reasoning``.
+        content_format: what the template reads as ``content``: ``string`` or ``openai`` (a list of parts).
+        media_refusal: the message of the 400 that answers a media part.
+        typed_parts: whether lists of parts were typed as chat's are; False for messages made of another API's items.
+
+    Raises:
+        RequestError: a part or tool call that can't be rendered.
+    """
+    conversation = []
+    for i, message in enumerate(messages):
+        content = message.get("content")
+        role = message["role"]
+        if content_format == "string" and type(content) is str and (role in ("user", "system")):
+            # The usual message, without the detour over parts.
+            plain: Message = {"role": role, "content": content}
+            if role == "system" and content.startswith(_BILLING_HEADER):
+                plain["content"] = content.partition("\n")[2]
+            _copy_strings(message, plain)
+            conversation.append(plain)
+        else:
+            conversation.append(
+                _message(message, role, content, f"messages[{i}]", content_format, media_refusal, typed_parts)
+            )
+    return conversation
+
+
+def knows_developer_role(template: str) -> bool:
+    """Whether a template's text handles the developer role, by vLLM's test: its name stands in quotes."""
+    return '"developer"' in template or "'developer'" in template
+
+
+def fold_developer_messages(conversation: list[Message]) -> list[Message]:
+    """Turn developer messages into system ones, for a template that doesn't know the role.
+
+    All system messages are then merged into one at the front, a blank line between them, unless the only one is there already.
+    A conversation without developer messages is left as it is.
+    """
+    if not any(m["role"] == "developer" for m in conversation):
+        return conversation
+    converted = [
+        {k: v for k, v in m.items() if k != "tools"} | {"role": "system"} if m["role"] == "developer" else m
+        for m in conversation
+    ]
+    system = [m for m in converted if m["role"] == "system"]
+    if len(system) == 1 and converted[0]["role"] == "system":
+        return converted
+    texts = [_joined_text(m.get("content", "")) for m in system]
+    merged = {"role": "system", "content": "\n\n".join(text for text in texts if text)}
+    return [merged, *(m for m in converted if m["role"] != "system")]
+
+
+def _message(
+    message: Message,
+    role: str,
+    content: Any,
+    where: str,
+    content_format: ContentFormat,
+    media_refusal: MediaRefusal,
+    typed_parts: bool,
+) -> Message:
+    parts: list[Any]
+    if content is None:
+        parts = []
+    elif isinstance(content, str):
+        parts = [{"type": "text", "text": content}]
+    else:
+        parts = content
+    if role == "system":
+        parts = _without_billing_header(parts)
+    where = f"{where}.content"
+    if typed_parts:
+        refuse_unread_parts(message, parts, where)
+    given: Message = {"role": role, "content": parts_content(parts, where, content_format, media_refusal)}
+
+    reasoning = message.get("reasoning")
+    if isinstance(reasoning, dict):
+        raise InvalidParameter("You must set `--enable-prompt-embeds` to input `prompt_embeds`", "prompt_embeds")
+    if role == "assistant":
+        calls = message.get("tool_calls")
+        if calls:
+            given["tool_calls"] = [_tool_call(call) for call in calls]
+        if reasoning is not None:
+            given["reasoning"] = given["reasoning_content"] = reasoning
+    elif role == "tool":
+        if "tool_call_id" in message:
+            given["tool_call_id"] = message["tool_call_id"]
+        result = given["content"]
+        if isinstance(result, list) and all(part["type"] == "text" for part in result):
+            given["content"] = "\n".join(part["text"] for part in result)
+    _copy_strings(message, given)
+    if role == "developer":
+        given["tools"] = message.get("tools")
+    return given
+
+
+def _copy_strings(message: Message, given: Message) -> None:
+    for key in ("name", "task"):
+        if isinstance(message.get(key), str):
+            given[key] = message[key]
+
+
+def _tool_call(call: Any) -> Message:
+    """A tool call of the history with its arguments as a mapping.
+
+    What is no JSON object becomes ``{}``: the string lies in the client's history, and a refusal would end the conversation
+    (vllm#43995).
+    """
+    if not isinstance(call, dict):
+        raise InvalidParameter("assistant tool_calls entries must be objects.", "tool_calls")
+    function = call.get("function")
+    if call.get("type", "function") != "function" or not isinstance(function, dict):
+        raise InvalidParameter("chat completions only support assistant tool_calls of type 'function'.", "tool_calls")
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            arguments = None
+    # In place in the function, so that its keys keep the client's order.
+    return call | {"function": function | {"arguments": arguments if isinstance(arguments, dict) else {}}}
+
+
+def _without_billing_header(parts: list[Any]) -> list[Any]:
+    kept = []
+    for part in parts:
+        text = part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else None
+        is_text = isinstance(part, str) or (isinstance(part, dict) and part.get("type") == "text")
+        if not (is_text and isinstance(text, str) and text.startswith(_BILLING_HEADER)):
+            kept.append(part)
+            continue
+        rest = text.partition("\n")[2]
+        if rest:
+            kept.append(rest if isinstance(part, str) else {**part, "text": rest})
+    return kept
+
+
+def _joined_text(content: Any) -> Any:
+    if not isinstance(content, list):
+        return content
+    return "\n".join(part["text"] for part in content if "text" in part)

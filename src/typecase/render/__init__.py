@@ -1,0 +1,1 @@
+"""``Front`` and request in, ``GenerateRequest`` out."""

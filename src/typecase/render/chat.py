@@ -1,0 +1,167 @@
+"""``/v1/chat/completions/render``: a chat request -> the ``GenerateRequest`` that an engine takes.
+
+The order of the steps is vLLM's, because it decides which of several faults is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from typecase.api.chat import ChatRequest
+from typecase.api.errors import RequestError
+from typecase.api.generate import GenerateRequest, ParseContext
+from typecase.front import Front
+from typecase.prompt.budget import Budget
+from typecase.render.length import Encoded, Tokenization
+from typecase.render.prompt import check_template_trust, effort_kwargs, given, merge_kwargs, write_prompt
+from typecase.render.requests import check_media_kwargs, check_model, reused_prompt_ids
+from typecase.render.sampling import check_requested_tokens, resolve_sampling
+from typecase.render.surrogates import refusing_surrogates
+
+__all__ = ["render_chat"]
+
+
+def render_chat(
+    front: Front,
+    request: ChatRequest,
+    *,
+    request_id: str,
+    now: Callable[[], datetime],
+    budget: Budget | None = None,
+) -> GenerateRequest:
+    """Render one chat request.
+
+    Args:
+        front: the model.
+        request: decoded and checked.
+        request_id: the id without its prefix; the answer's is ``chatcmpl-`` + this.
+        now: the clock that templates see.
+        budget: bounds on the template's work.
+
+    Raises:
+        RequestError: whatever vLLM's route refuses, with its status, type and param.
+
+    Source: vLLM 0.33, ``POST /v1/chat/completions/render``.
+    """
+    check_model(front, request.model)
+    if request.use_beam_search:
+        raise RequestError("Beam search is not supported by the render endpoint")
+    _check_tool_parser(front, request)
+    check_template_trust(front, request.chat_template, request.chat_template_kwargs)
+    check_media_kwargs(front, request.media_io_kwargs, request.mm_processor_kwargs)
+    tokenization = _tokenization(front, request)
+    kwargs = merge_kwargs(front.template_kwargs, _template_kwargs(front, request))
+    transfer, ids = reused_prompt_ids(
+        front, request.kv_transfer_params, ignored=request.echo, messages=request.messages
+    )
+    encoded = Encoded(ids) if ids is not None else _encode(front, request, tokenization, now, budget)
+    if not encoded.ids:
+        raise RequestError("No token_ids rendered")
+    sampling = resolve_sampling(
+        request,
+        defaults=front.sampling_defaults,
+        max_model_len=front.max_model_len,
+        prompt_len=len(encoded.ids),
+        limits=front.options.limits,
+    )
+    return GenerateRequest(
+        request_id=f"chatcmpl-{request_id}",
+        token_ids=encoded.ids,
+        token_offsets=encoded.offsets,
+        sampling_params=sampling,
+        model=request.model,
+        reasoning_ended=None if request.include_reasoning else True,
+        return_token_ids=request.return_token_ids,
+        parse_context=_parse_context(request, kwargs),
+        stream=bool(request.stream),
+        stream_options=request.stream_options if request.stream else None,
+        cache_salt=request.cache_salt,
+        priority=request.priority,
+        kv_transfer_params=transfer or None,
+        ec_transfer_params=request.ec_transfer_params or None,
+    )
+
+
+def _check_tool_parser(front: Front, request: ChatRequest) -> None:
+    """A choice that makes the model call tools needs a parser for what it will write."""
+    choice = request.tool_choice
+    options = front.options
+    if choice is None or choice == "none" or options.has_tool_parser:
+        return
+    if choice == "auto":
+        if not options.enable_auto_tool_choice:
+            raise RequestError('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set')
+        return
+    wanted = f'"{choice}"' if isinstance(choice, str) else f'function "{choice["function"]["name"]}"'
+    raise RequestError(f"tool_choice={wanted} requires --tool-call-parser to be set")
+
+
+def _tokenization(front: Front, request: ChatRequest) -> Tokenization:
+    """The request's token limits, checked before anything is rendered."""
+    check_requested_tokens(request, front.max_model_len)
+    tokenization = Tokenization(
+        max_model_len=front.max_model_len,
+        truncate=request.truncate_prompt_tokens,
+        side=request.truncation_side,
+        add_special_tokens=request.add_special_tokens,
+        offsets=bool(request.return_token_offsets),
+    )
+    tokenization.check()
+    return tokenization
+
+
+def _template_kwargs(front: Front, request: ChatRequest) -> dict[str, Any]:
+    """The request's own template kwargs with those that its fields stand for."""
+    own = request.chat_template_kwargs or {}
+    return {
+        **own,
+        **given(
+            add_generation_prompt=request.add_generation_prompt,
+            continue_final_message=request.continue_final_message,
+            documents=request.documents,
+            **effort_kwargs(front, request.reasoning_effort, own),
+        ),
+    }
+
+
+def _encode(
+    front: Front,
+    request: ChatRequest,
+    tokenization: Tokenization,
+    now: Callable[[], datetime],
+    budget: Budget | None,
+) -> Encoded:
+    hidden = request.tool_choice == "none" and front.options.exclude_tools_when_tool_choice_none
+    tools = None if hidden else request.tools
+    with refusing_surrogates(
+        messages=request.messages,
+        tools=tools,
+        documents=request.documents,
+        chat_template_kwargs=request.chat_template_kwargs,
+        chat_template=request.chat_template,
+    ):
+        text = write_prompt(
+            front,
+            request.messages,
+            tools=tools,
+            template=request.chat_template,
+            kwargs=_template_kwargs(front, request),
+            now=now,
+            budget=budget,
+        )
+        return tokenization.encode(front.tokenizer, text)
+
+
+def _parse_context(request: ChatRequest, kwargs: dict[str, Any]) -> ParseContext:
+    """What a derender server needs to know of the request."""
+    calls = (m.get("tool_calls") for m in request.messages if m["role"] == "assistant")
+    return ParseContext(
+        tools=request.tools,
+        tool_choice=request.tool_choice,
+        parallel_tool_calls=request.parallel_tool_calls,
+        include_reasoning=request.include_reasoning,
+        chat_template_kwargs=kwargs,
+        history_tool_call_cnt=sum(len(c) if isinstance(c, list) else 1 for c in calls if c),
+    )

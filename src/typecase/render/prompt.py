@@ -1,0 +1,117 @@
+"""Messages -> prompt text, for every API that ends in a chat template: chat, Responses, ``/tokenize``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from typecase.api.errors import InvalidParameter, RequestError
+from typecase.front import Front
+from typecase.prompt.budget import Budget
+from typecase.prompt.conversation import fold_developer_messages, normalise_messages
+
+__all__ = ["check_template_trust", "effort_kwargs", "given", "merge_kwargs", "write_prompt"]
+
+_NO_TEMPLATE = (
+    "As of transformers v4.44, default chat template is no longer allowed, so you must provide a chat template if the "
+    "tokenizer does not define one."
+)
+_UNTRUSTED_TEMPLATE = (
+    "Chat template is passed with request, but --trust-request-chat-template is not set. "
+    "Refused request with untrusted chat template."
+)
+# Names that the template call itself uses: in template kwargs they would be given twice.
+_RESERVED = frozenset({"model_config", "tokenizer", "conversation"})
+
+
+def merge_kwargs(defaults: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Template kwargs, the later ones winning; None and ``"auto"`` mean "not given", as in vLLM. Keys keep their first place."""
+    return {**defaults, **given(**(overrides or {}))}
+
+
+def given(**kwargs: Any) -> dict[str, Any]:
+    """The kwargs that say something."""
+    return {k: v for k, v in kwargs.items() if not (v is None or v == "auto")}
+
+
+def effort_kwargs(front: Front, effort: str | None, own: Mapping[str, Any]) -> dict[str, Any]:
+    """What a reasoning effort says to a template: the (mapped) word and, unless the request says, whether to think at all."""
+    if effort is None:
+        return {}
+    effort = front.options.reasoning_effort_map.get(effort, effort)
+    if "enable_thinking" in own:
+        return {"reasoning_effort": effort}
+    return {"reasoning_effort": effort, "enable_thinking": effort != "none"}
+
+
+def check_template_trust(front: Front, template: str | None, kwargs: Mapping[str, Any] | None) -> None:
+    """Refuse a request that brings a template of its own, unless the operator trusts them."""
+    if front.options.trust_request_chat_template:
+        return
+    if template is not None or (kwargs and kwargs.get("chat_template") is not None):
+        raise RequestError(_UNTRUSTED_TEMPLATE)
+
+
+def write_prompt(
+    front: Front,
+    messages: Sequence[dict[str, Any]],
+    *,
+    tools: list[dict[str, Any]] | None,
+    template: str | None,
+    kwargs: Mapping[str, Any],
+    now: Callable[[], datetime],
+    budget: Budget | None,
+    typed_parts: bool = True,
+) -> str:
+    """Render the template over the normalised conversation.
+
+    Args:
+        messages: checked request messages.
+        tools: tool definitions for the template; None for none (an empty list is something else to some templates).
+        template: a trusted request's own template, or the name of one of the checkpoint's.
+        kwargs: the request's template kwargs, ``add_generation_prompt`` and such included; the server's stand below them.
+        now: the clock of ``strftime_now``.
+        budget: bounds on the template's work; None for none.
+        typed_parts: see ``normalise_messages``.
+
+    Raises:
+        RequestError: parts that can't be used, no template, or what the template itself says.
+    """
+    below = front.template_kwargs if tools is None else {**front.template_kwargs, "tools": tools}
+    variables = merge_kwargs(below, kwargs)
+    for name in _RESERVED & variables.keys():
+        raise InvalidParameter(f"chat_template_kwargs can't hold {name!r}", "chat_template_kwargs")
+    tools = variables.pop("tools", None)
+    own = variables.pop("chat_template", None)
+    variables.pop("tokenize", None)
+    chosen = front.template(template or front.options.chat_template or own, has_tools=tools is not None)
+    media_refusal = f"{_model_name(front)} is not a multimodal model"
+    if front.checkpoint.is_multimodal:
+        media_refusal = "images, audio and video are not supported by this version of typecase; send text parts only"
+    conversation = normalise_messages(
+        messages,
+        content_format=chosen.content_format if chosen else "string",
+        media_refusal=media_refusal,
+        typed_parts=typed_parts,
+    )
+    if chosen is None:
+        raise RequestError(_NO_TEMPLATE)
+    if not chosen.knows_developer:
+        conversation = fold_developer_messages(conversation)
+    accepted = chosen.chat.accepted
+    shown = {k: v for k, v in variables.items() if k in accepted}
+    return chosen.chat.render(
+        conversation,
+        tools=tools,
+        documents=shown.pop("documents", None),
+        add_generation_prompt=shown.pop("add_generation_prompt", False),
+        continue_final_message=shown.pop("continue_final_message", False),
+        variables={**front.checkpoint.special_tokens, **shown},
+        now=now,
+        budget=budget,
+    )
+
+
+def _model_name(front: Front) -> str:
+    return front.options.served_model_names[0]

@@ -1,0 +1,80 @@
+"""``/tokenize`` and ``/detokenize``: ids of a text or a chat, and back. No length limit applies to either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from typecase.api.errors import RequestError
+from typecase.api.ids import ids_to_list
+from typecase.api.tokenize import (
+    DetokenizeRequest,
+    DetokenizeResponse,
+    TokenizeChat,
+    TokenizeRequest,
+    TokenizeResponse,
+)
+from typecase.front import Front
+from typecase.prompt.budget import Budget
+from typecase.render.length import Tokenization
+from typecase.render.prompt import check_template_trust, given, write_prompt
+from typecase.render.requests import check_media_kwargs, check_model
+from typecase.render.surrogates import refusing_surrogates
+
+__all__ = ["detokenize", "tokenize"]
+
+_LARGEST_ID = 2**32 - 1
+
+
+def tokenize(
+    front: Front, request: TokenizeRequest, *, now: Callable[[], datetime], budget: Budget | None = None
+) -> TokenizeResponse:
+    """The ids of a text or of a conversation's prompt.
+
+    Tools need no parser here and are shown whatever the choice. Raises ``RequestError``.
+    """
+    check_model(front, request.model)
+    if isinstance(request, TokenizeChat):
+        check_template_trust(front, request.chat_template, request.chat_template_kwargs)
+        check_media_kwargs(front, request.media_io_kwargs, request.mm_processor_kwargs)
+    tokenization = Tokenization(max_model_len=None, add_special_tokens=request.add_special_tokens)
+    if isinstance(request, TokenizeChat):
+        with refusing_surrogates(
+            messages=request.messages,
+            tools=request.tools,
+            chat_template_kwargs=request.chat_template_kwargs,
+            chat_template=request.chat_template,
+        ):
+            text = _chat_prompt(front, request, now, budget)
+            ids = tokenization.encode(front.tokenizer, text).ids
+    else:
+        with refusing_surrogates(prompt=request.prompt):
+            ids = tokenization.encode(front.tokenizer, request.prompt).ids
+    tokens = ids_to_list(ids)
+    spelled = [front.tokenizer.token(i) or "" for i in tokens] if request.return_token_strs else None
+    return TokenizeResponse(count=len(tokens), max_model_len=front.max_model_len, tokens=tokens, token_strs=spelled)
+
+
+def detokenize(front: Front, request: DetokenizeRequest) -> DetokenizeResponse:
+    """The text of some ids, special tokens written out. Ids outside the vocabulary give nothing."""
+    check_model(front, request.model)
+    for i, token_id in enumerate(request.tokens):
+        if token_id > _LARGEST_ID:
+            raise RequestError(f"tokens[{i}] is {token_id}: a token id is at most {_LARGEST_ID}")
+    return DetokenizeResponse(prompt=front.tokenizer.decode(request.tokens))
+
+
+def _chat_prompt(front: Front, request: TokenizeChat, now: Callable[[], datetime], budget: Budget | None) -> str:
+    own = request.chat_template_kwargs or {}
+    flags = given(
+        add_generation_prompt=request.add_generation_prompt, continue_final_message=request.continue_final_message
+    )
+    return write_prompt(
+        front,
+        request.messages,
+        tools=request.tools,
+        template=request.chat_template,
+        kwargs={**own, **flags},
+        now=now,
+        budget=budget,
+    )

@@ -1,0 +1,1 @@
+"""Shell: HTTP. Routes are thin; what a request means is decided in ``render``."""
