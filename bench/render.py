@@ -1,10 +1,11 @@
 """Server CPU per request, ours beside vLLM's Rust renderer, in one run.
 
-    python bench/render.py --models MODELS --shared SHARED --rust VLLM_RS [--sections chat,conv,tools,short,agent] [--rounds 5]
+    python bench/render.py --models MODELS --shared SHARED --rust VLLM_RS [--sections chat,conv,tools,short,agent]
+    [--rounds 5]
 
-Starts both servers on a copy of qwen3 whose config.json says 262,144 positions and calls the shared bench over them. Its ``ratio``
-column is the median over rounds of ours / vllm-rs by CPU time; answers are compared in every block. Other options go to the
-shared bench unchanged. See ``peers/bench.md`` there for how it measures.
+Starts both servers on a copy of qwen3 whose config.json says 262,144 positions and calls the shared bench over them.
+Its ``ratio`` column is the median over rounds of ours / vllm-rs by CPU time; answers are compared in every block.
+Other options go to the shared bench unchanged. See ``peers/bench.md`` there for how it measures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where tests find what isn't in the repository, and what is said when it isn't there.
 
 ``TYPECASE_SHARED``: the folder of recorded answers (default ``../shared``). ``TYPECASE_MODELS``: model directories made
-by its ``models/fetch.py`` (default: ``.models`` in the repository). ``TYPECASE_NOTHING_LEFT_OUT=shared,network``: a test
-that would be left out for want of these fails instead.
+by its ``models/fetch.py`` (default: ``.models`` in the repository). ``TYPECASE_NOTHING_LEFT_OUT=shared,network``: a
+test that would be left out for want of these fails instead.
 """
 
 from __future__ import annotations

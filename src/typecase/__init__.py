@@ -6,7 +6,8 @@
     >>> model.detokenize({"tokens": rendered.token_ids.tolist()}).prompt[-14:]
     'im|>assistant\\n'
 
-The names below are stable; see docs/library.md. They are loaded when first used, so that ``import typecase`` costs nothing.
+The names below are stable; see docs/library.md. They are loaded when first used, so that ``import typecase`` costs
+nothing.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ _REQUEST_TEMPLATES_KEPT = 32
 class FrontOptions:
     """What the operator chose about the model. The names are vLLM's flags; the defaults are vLLM's too.
 
-    ``chat_template`` is template text. ``generation_config`` is ``auto`` (the checkpoint's), ``vllm`` (none) or the contents
-    of another generation_config.json.
+    ``chat_template`` is template text. ``generation_config`` is ``auto`` (the checkpoint's), ``vllm`` (none) or the
+    contents of another generation_config.json.
     """
 
     served_model_names: tuple[str, ...] = ()
@@ -80,8 +80,9 @@ class Front:
     def template(self, asked: str | None, *, has_tools: bool) -> FrontTemplate | None:
         """The template of a request, by vLLM's order of choice; None when the checkpoint has none.
 
-        ``asked`` is a trusted request's template or the name of one of the checkpoint's; the server's ``--chat-template`` comes
-        next, then the checkpoint's own: of several, ``tool_use`` when there are tools, else ``default``.
+        ``asked`` is a trusted request's template or the name of one of the checkpoint's; the server's
+        ``--chat-template`` comes next, then the checkpoint's own: of several, ``tool_use`` when there are tools, else
+        ``default``.
         """
         asked = asked or self.options.chat_template
         named = self.checkpoint.templates

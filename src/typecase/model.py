@@ -48,8 +48,9 @@ Request = TypeVar("Request", bound=Readable)
 class Model:
     """One checkpoint under its served names. Safe to use from several threads.
 
-    Requests may be given as JSON (``bytes``), as a mapping of JSON values, or as the request type itself; all but the last are
-    checked like requests on the wire. Every method raises ``typecase.RequestError`` for a request that can't be served.
+    Requests may be given as JSON (``bytes``), as a mapping of JSON values, or as the request type itself; all but the
+    last are checked like requests on the wire. Every method raises ``typecase.RequestError`` for a request that can't
+    be served.
     """
 
     def __init__(self, front: Front, *, root: str):
@@ -98,7 +99,10 @@ class Model:
         now: datetime | None = None,
         budget: Budget | None = None,
     ) -> GenerateRequest:
-        """Render a Responses request (vLLM's ``POST /v1/responses/render``); its id is the request's own or ``resp_...``."""
+        """Render a Responses request (vLLM's ``POST /v1/responses/render``).
+
+        Its id is the request's own, or ``resp_`` and 16 random hex digits.
+        """
         asked = self._decoded(ResponsesRequest, request)
         request_id = _first(asked.request_id, f"resp_{secrets.token_hex(8)}")
         return render_responses(self.front, asked, request_id=request_id, now=_clock(now), budget=budget)
@@ -177,7 +181,8 @@ def load(model: str | os.PathLike[str], **settings: Any) -> Model:
 
     Args:
         model: its path or id.
-        settings: fields of ``Source`` (``revision``, ``tokenizer``, ``hf_overrides``...) and of ``FrontOptions`` (``max_model_len``,
+        settings: fields of ``Source`` (``revision``, ``tokenizer``, ``hf_overrides``...) and of ``FrontOptions``
+        (``max_model_len``,
             ``chat_template``, ``served_model_names``...), by name.
 
     Raises:

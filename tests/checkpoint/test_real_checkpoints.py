@@ -14,9 +14,6 @@ from typecase.loading.sources import Source, load_checkpoint
 
 pytestmark = pytest.mark.network
 
-FOLDER = models_folder() or Path("/nonexistent")
-NAMES = sorted(path.parent.name for path in FOLDER.glob("*/tokenizer.json"))
-
 # What vLLM 0.33 derives: context length, class of the tokenizer, media inputs
 VLLM = {
     "command_r_plus": (131072, "CohereTokenizer", False),
@@ -45,6 +42,8 @@ VLLM = {
     "standin_kimi_k2": (131072, "Qwen2Tokenizer", False),
     "standin_minimax_m2": (131072, "Qwen2Tokenizer", False),
 }
+FOLDER = models_folder() or Path("/nonexistent")
+NAMES = sorted(name for name in VLLM if (FOLDER / name / "tokenizer.json").exists())
 
 
 def load(folder: Path, name: str) -> Checkpoint:

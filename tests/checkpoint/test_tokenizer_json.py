@@ -19,8 +19,9 @@ from typecase.checkpoint.tokenizer_json import effective_tokenizer
 
 # Combinations of which all versions of transformers 5 make the same
 CLASSES = (
-    "Qwen2Tokenizer", "Qwen2TokenizerFast", "Qwen3_5Tokenizer", "GPT2Tokenizer", "GPTNeoXTokenizerFast", "GemmaTokenizer",
-    "CohereTokenizerFast", "CodeLlamaTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend", "OfTomorrow", None,
+    "Qwen2Tokenizer", "Qwen2TokenizerFast", "Qwen3_5Tokenizer", "GPT2Tokenizer", "GPTNeoXTokenizerFast",
+    "GemmaTokenizer", "CohereTokenizerFast", "CodeLlamaTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend",
+    "OfTomorrow", None,
 )  # fmt: skip
 MODEL_TYPES = (
     "llama", "qwen2", "qwen3", "gemma3", "phi3", "gpt2", "gpt_neox", "cohere", "qwen3_5", "glm4", "starcoder2",
@@ -149,11 +150,14 @@ def test_equals_transformers(tiny: Path, tmp_path: Path, auto_tokenizer: Any, se
                 assert ours.decode(ids, skip_special_tokens=special) == decoded, (text, *case)
 
 
+@pytest.mark.parametrize("frame", [{}, {"add_bos_token": True, "bos_token": "<|im_start|>"}, {"add_eos_token": True}])
 @pytest.mark.parametrize("name", ["GPT2Tokenizer", "Qwen2Tokenizer"])
-def test_vocab_and_merges_files(tiny: Path, tmp_path: Path, auto_tokenizer: Any, name: str) -> None:
+def test_vocab_and_merges_files(
+    tiny: Path, tmp_path: Path, auto_tokenizer: Any, name: str, frame: dict[str, Any]
+) -> None:
     """The old layout, without a tokenizer.json."""
     model = json.loads((tiny / "tokenizer.json").read_bytes())["model"]
-    settings = json.loads((tiny / "tokenizer_config.json").read_bytes()) | {"tokenizer_class": name}
+    settings = json.loads((tiny / "tokenizer_config.json").read_bytes()) | {"tokenizer_class": name, **frame}
     files = {
         "config.json": (tiny / "config.json").read_bytes(),
         "tokenizer_config.json": json.dumps(settings).encode(),

@@ -23,7 +23,9 @@ VARIABLES = {
 }
 
 _names = st.sampled_from([*VARIABLES, "m", "ns", "loop", "missing", "x"])
-_strings = st.sampled_from(["''", "'a'", "'b c'", "'<'", "'%s'", "'{}'", "'{0.role}|{0[role]:>5}'", "'\\n'", "' '", "'role'"])
+_strings = st.sampled_from(
+    ["''", "'a'", "'b c'", "'<'", "'%s'", "'{}'", "'{0.role}|{0[role]:>5}'", "'\\n'", "' '", "'role'"]
+)
 _numbers = st.sampled_from(["0", "1", "2", "-1", "3", "1.5", "10"])
 _attributes = st.sampled_from(
     ["role", "content", "items", "keys", "values", "get", "append", "pop", "update", "copy", "format", "format_map"]
@@ -45,15 +47,52 @@ _filters = st.sampled_from(
     + ["join('-')", "join(', ', 'role')", "join(attribute='role')", "length", "list", "lower", "map('upper')|list"]
     + ["map(attribute='role')|list", "map(attribute='a.b', default=1)|join", "max", "min", "pprint", "reject|list"]
     + ["rejectattr('name')|list", "replace('a', 'o')", "replace('a', 'o', 1)", "reverse", "reverse|list", "round"]
-    + ["round(1, 'ceil')", "safe", "select('string')|list", "selectattr('role', 'equalto', 'user')|list", "slice(2)|list"]
-    + ["sort", "sort(reverse=true)", "sort(attribute='role')", "string", "striptags", "sum", "sum('b')", "sum(start=[])"]
+    + [
+        "round(1, 'ceil')",
+        "safe",
+        "select('string')|list",
+        "selectattr('role', 'equalto', 'user')|list",
+        "slice(2)|list",
+    ]
+    + [
+        "sort",
+        "sort(reverse=true)",
+        "sort(attribute='role')",
+        "string",
+        "striptags",
+        "sum",
+        "sum('b')",
+        "sum(start=[])",
+    ]
     + ["title", "tojson", "tojson(indent=2)", "tojson(ensure_ascii=true)", "tojson(separators=(',', ':'))", "trim"]
     + ["trim('b')", "truncate(4)", "truncate(6, true, '!')", "unique|list", "upper", "urlencode", "urlize", "wordcount"]
-    + ["wordwrap(4)", "xmlattr", "attr('role')", "attr('__class__')", "attr('upper')", "d", "e", "count", "map('nope')|list"]
+    + [
+        "wordwrap(4)",
+        "xmlattr",
+        "attr('role')",
+        "attr('__class__')",
+        "attr('upper')",
+        "d",
+        "e",
+        "count",
+        "map('nope')|list",
+    ]
     + ["center", "trim(1, 2, 3)", "join(1, 2, 3, 4)", "tojson(nope=1)", "first|upper", "selectattr('a')|list"]
 )
 _tests = st.sampled_from(
-    ["defined", "undefined", "none", "string", "mapping", "sequence", "iterable", "number", "integer", "boolean", "true"]
+    [
+        "defined",
+        "undefined",
+        "none",
+        "string",
+        "mapping",
+        "sequence",
+        "iterable",
+        "number",
+        "integer",
+        "boolean",
+        "true",
+    ]
     + ["odd", "even", "divisibleby(2)", "divisibleby 0", "lower", "upper", "callable", "sameas none", "escaped", "eq 1"]
     + ["equalto('a')", "gt(1)", "lessthan 'b'", "in items", "in record", "ne none", "filter", "test", "float", "false"]
 )
@@ -67,7 +106,7 @@ def _extend(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.tuples(inner, _attributes).map(lambda p: f"{p[0]}.{p[1]}"),
         st.tuples(inner, _attributes).map(lambda p: f"{p[0]}['{p[1]}']"),
         st.tuples(inner, inner).map(lambda p: f"{p[0]}[{p[1]}]"),
-        st.tuples(inner, st.sampled_from(["1:", ":-1", "::-1", "0:2", ":"])).map(lambda p: f"[{p[0]}][0][{p[1]}]"),
+        st.tuples(_names, st.sampled_from(["1:", ":-1", "::-1", "0:2", ":"])).map(lambda p: f"{p[0]}[{p[1]}]"),
         st.tuples(inner, _methods).map(lambda p: f"{p[0]}.{p[1]}"),
         st.tuples(inner, _filters).map(lambda p: f"({p[0]}|{p[1]})"),
         st.tuples(inner, st.sampled_from(["is", "is not"]), _tests).map(lambda p: f"({p[0]} {p[1]} {p[2]})"),
@@ -103,7 +142,9 @@ def _blocks(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
             lambda p: f"{{% for m in {p[0]} if {p[1]} %}}{{{{ loop.index }}}}{p[2]}{{% else %}}none{{% endfor %}}"
         ),
         st.tuples(expressions, inner).map(
-            lambda p: f"{{% for k, v in {p[0]} %}}{{{{ k }}}}{p[1]}{{% if loop.last %}}{{% break %}}{{% endif %}}{{% endfor %}}"
+            lambda p: (
+                f"{{% for k, v in {p[0]} %}}{{{{ k }}}}{p[1]}{{% if loop.last %}}{{% break %}}{{% endif %}}{{% endfor %}}"
+            )
         ),
         st.tuples(expressions, inner, inner).map(lambda p: f"{{% if {p[0]} %}}{p[1]}{{% else %}}{p[2]}{{% endif %}}"),
         inner.map(lambda p: f"{{% set x %}}{p}{{% endset %}}{{{{ x }}}}"),

@@ -111,7 +111,8 @@ def test_billing_header_is_taken_out_of_system_text() -> None:
 
 @pytest.mark.parametrize(
     "parts",
-    [["a", "b"], [{"type": "bogus", "x": 1}], [{"x": 1}], [{"text": "a"}], [{"type": "text"}], [{"type": "text", "text": None}],
+    [["a", "b"], [{"type": "bogus", "x": 1}], [{"x": 1}], [{"text": "a"}], [{"type": "text"}], [{"type": "text",
+    "text": None}],
      [None], [["nested"]], [{"type": "input_text", "text": "b"}], [{}]],
 )  # fmt: skip
 def test_a_list_without_any_known_part_is_refused(parts: list[Any]) -> None:

@@ -40,7 +40,9 @@ def array(kind: int, values: Iterable[Any]) -> Value:
     return ARRAY, struct.pack("<IQ", kind, len(items)) + b"".join(items)
 
 
-def gguf(metadata: Mapping[str, Value] | list[tuple[str, Value]], *, version: int = 3, tensors: int = 0) -> bytes:
+def gguf(
+    metadata: Mapping[str, Value] | list[tuple[str | bytes, Value]], *, version: int = 3, tensors: int = 0
+) -> bytes:
     pairs = list(metadata.items()) if isinstance(metadata, Mapping) else metadata
     parts = [b"GGUF", struct.pack("<IQQ", version, tensors, len(pairs))]
     for key, (kind, data) in pairs:

@@ -1,6 +1,6 @@
 """Makes tests/data/tiny and tests/data/tiny.gguf, the small checkpoint that the whole test-suite uses.
 
-    python tests/support/train_tiny.py [DIRECTORY]
+    python -m tests.support.train_tiny [DIRECTORY]
 
 The tokenizer is a byte-level BPE trained on tiny_text.txt with a pre-tokenizer like Qwen's; tokens, template and
 configurations are written here, so the same script gives the same bytes. Needs the tokenizers library alone.
@@ -13,13 +13,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.support.gguf_writer import gguf_of_directory
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "data"
-sys.path.insert(0, str(HERE))
-
-from gguf_writer import gguf_of_directory  # noqa: E402
 
 VOCABULARY = 2000
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")

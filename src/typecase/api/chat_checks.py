@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from typecase.api.errors import BodyError, InvalidParameter, RequestError
+from typecase.api.faults import quoted, shown
 from typecase.api.messages import has_non_text_content
-from typecase.api.reading import quoted, shown
 from typecase.api.structural_tags import check_response_format_tag, check_structural_tag
 
 Body: TypeAlias = dict[str, Any]

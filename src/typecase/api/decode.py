@@ -18,8 +18,9 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import msgspec
 
 from typecase.api.errors import BodyError, JsonError, RequestError, UnreadableBody
+from typecase.api.faults import body_error, shown
 from typecase.api.limits import DEFAULT_LIMITS, Limits
-from typecase.api.reading import REFUSED, Reader, Reading, body_error, reader_for, shown
+from typecase.api.reading import REFUSED, Reader, Reading, reader_for
 
 _json = msgspec.json.Decoder()
 

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from typecase.api.errors import RequestError
-from typecase.api.reading import REFUSED, Loc, Problem, Reading, add_fields, body_error, shown
+from typecase.api.faults import Loc, Problem, body_error, shown
+from typecase.api.reading import REFUSED, Reading, add_fields
 
 Message: TypeAlias = dict[str, Any]
 
@@ -67,6 +68,8 @@ def _read(value: object, loc: Loc, reading: Reading, *, prepare: bool) -> Any:
                 message = _prepared(message)
         checked = _read_message(message, (*loc, i), reading)
         refused = refused or checked is REFUSED
+        if reading.is_hopeless:
+            break
         messages.append(checked)
     if messages:
         add_fields(reading, len(messages))

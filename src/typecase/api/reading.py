@@ -11,12 +11,8 @@ text shown is that of the branch that came closest.
 
 from __future__ import annotations
 
-__all__ = [
-    "REFUSED", "Loc", "OpenRecord", "Problem", "Reader", "Reading", "add_fields", "body_error", "param_of", "quoted",
-    "reader_for", "shown",
-]  # fmt: skip
+__all__ = ["REFUSED", "OpenRecord", "Reader", "Reading", "add_fields", "reader_for"]
 
-import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,32 +22,19 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import msgspec
 from msgspec import NODEFAULT, Meta
 
-from typecase.api.errors import BodyError, RequestError
+from typecase.api.errors import RequestError
+from typecase.api.faults import Loc, Problem, shown
 from typecase.api.lax import EXACT, LAX, REFUSED, lax_bool, lax_float, lax_int
 from typecase.api.limits import DEFAULT_LIMITS, Limits
 
-Loc: TypeAlias = tuple[str | int, ...]
 Reader: TypeAlias = "Callable[[object, Loc, Reading], Any]"
 
 # Faults kept of one body; a list of a million wrong items is told in as few words as a short one.
 _MOST_PROBLEMS = 100
-_LONGEST_SHOWN = 80
-_LONGEST_QUOTED = 1000
-_MOST_TOLD = 10
 
 
 class OpenRecord(msgspec.Struct):
     """An object that keeps its unknown fields: read into a dict of the known ones in order, then the rest."""
-
-
-@dataclass(slots=True)
-class Problem:
-    """One fault: where it is, where vLLM would say it is, and what to say."""
-
-    at: Loc
-    first: Loc
-    text: str
-    expected: str | None = None
 
 
 @dataclass(slots=True)
@@ -78,6 +61,11 @@ class Reading:
             self.problems.append(Problem(loc, loc, text, expected))
         return REFUSED
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether enough is wrong already: what else a long list holds need not be looked at."""
+        return len(self.problems) >= _MOST_PROBLEMS
+
     def coerced(self, exactness: int) -> None:
         """Note how well a value fitted."""
         self.exactness = min(self.exactness, exactness)
@@ -86,38 +74,6 @@ class Reading:
 def add_fields(reading: Reading, count: int) -> None:
     """Note that an object with ``count`` fields was read."""
     reading.fields = (reading.fields or 0) + count
-
-
-def shown(value: object) -> str:
-    """A value as an error message may quote it: short, whatever it is.
-
-    >>> shown({"a": 1}), shown(None), shown("x" * 500)[-16:]
-    ('an object with 1 key', 'null', "xxxxxxxxxxxxx...")
-    """
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return f"an object with {len(value)} key{'' if len(value) == 1 else 's'}"
-    if isinstance(value, list | tuple):
-        return f"a list of {len(value)} item{'' if len(value) == 1 else 's'}"
-    if isinstance(value, str) and len(value) > _LONGEST_SHOWN:
-        return repr(value[:_LONGEST_SHOWN])[:-1] + "..."
-    try:
-        text = repr(value)
-    except ValueError:  # an int too long to print
-        return "a very large number"
-    return text if len(text) <= _LONGEST_SHOWN + 2 else text[:_LONGEST_SHOWN] + "..."
-
-
-def quoted(value: object) -> str:
-    """A value as Python prints it, which is what vLLM's own texts hold, but never a megabyte of it."""
-    try:
-        text = str(value)
-    except ValueError:  # an int too long to print
-        return shown(value)
-    return text if len(text) <= _LONGEST_QUOTED else text[:_LONGEST_QUOTED] + "..."
 
 
 def reader_for(annotation: Any) -> Reader:
@@ -199,8 +155,12 @@ def _list_reader(item: Reader) -> Reader:
             if not isinstance(value, tuple):
                 return reading.refuse(loc, "a list", value)
             reading.coerced(LAX)
-        items = [item(v, (*loc, i), reading) for i, v in enumerate(value)]
-        return REFUSED if REFUSED in items else items
+        items = []
+        for i, one in enumerate(value):
+            items.append(item(one, (*loc, i), reading))
+            if reading.is_hopeless:
+                return REFUSED
+        return REFUSED if any(one is REFUSED for one in items) else items
 
     return read
 
@@ -212,8 +172,12 @@ def _dict_reader(item: Reader) -> Reader:
         if item is _read_any:
             reading.coerced(LAX)
             return dict(value)
-        items = {k: item(v, (*loc, k), reading) for k, v in value.items()}
-        return REFUSED if any(v is REFUSED for v in items.values()) else items
+        items = {}
+        for key, one in value.items():
+            items[key] = item(one, (*loc, key), reading)
+            if reading.is_hopeless:
+                return REFUSED
+        return REFUSED if any(one is REFUSED for one in items.values()) else items
 
     return read
 
@@ -266,7 +230,7 @@ def _union_reader(branches: tuple[Reader, ...]) -> Reader:
                     break
         reading.exactness, reading.fields, reading.problems = outside
         if best is None:
-            reading.problems += _told_together(failed)
+            reading.problems += _told_together(failed, loc)
             return REFUSED
         reading.coerced(best[0])
         if best[1] is not None:
@@ -283,15 +247,18 @@ def _fits_better(reading: Reading, best: tuple[int, int | None, object]) -> bool
     return reading.exactness > exactness
 
 
-def _told_together(failed: list[list[Problem]]) -> list[Problem]:
+def _told_together(failed: list[list[Problem]], loc: Loc) -> list[Problem]:
     """A union's faults as one would tell them: all at once if they are alike, else those of the closest branch."""
     first = failed[0][0]
-    if all(len(problems) == 1 and problems[0].at == first.at and problems[0].expected for problems in failed):
+    if all(len(problems) == 1 and problems[0].at == loc and problems[0].expected for problems in failed):
         choices = list(dict.fromkeys(problems[0].expected or "" for problems in failed))
         got = first.text.partition(", got ")[2]
         expected = " or ".join(choices)
-        return [Problem(first.at, first.first, f"expected {expected}, got {got}", expected)]
-    closest = min(failed, key=len)
+        return [Problem(loc, first.first, f"expected {expected}, got {got}", expected)]
+    # A branch of the right kind of value came closer than one of another.
+    closest = min(
+        failed, key=lambda problems: (problems[0].at == loc and problems[0].expected is not None, len(problems))
+    )
     closest[0].first = first.first
     return closest
 
@@ -329,35 +296,3 @@ def _is_broken(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def body_error(problems: list[Problem]) -> BodyError:
-    """All faults of a body as one error, laid out as vLLM's."""
-    count = len(problems)
-    lines = [f"  {'.'.join(map(str, p.at)) or 'body'}: {p.text}" for p in problems[:_MOST_TOLD]]
-    if count > _MOST_TOLD:
-        lines.append(f"  ...and {count - _MOST_TOLD} more errors")
-    head = f"{count} validation error{'' if count == 1 else 's'}:"
-    return BodyError("\n".join([head, *lines]), param=param_of(problems[0].first))
-
-
-_BRACKETS = re.compile(r"[\[\]{}()]")
-# Segments that vLLM takes for pydantic's own and leaves out of ``param``, even where they are fields of the request.
-_INTERNAL = frozenset(
-    {
-        "function-wrap", "function-after", "function-before", "function-plain", "json-or-python", "lax-or-strict",
-        "chain", "default", "nullable", "tagged-union", "union", "call", "arguments", "is-instance", "is-subclass",
-        "callable", "str", "int", "float", "bool", "bytes", "bytearray", "list", "tuple", "dict", "set", "frozenset",
-        "complex", "none", "nonetype",
-    }
-)  # fmt: skip
-
-
-def param_of(loc: Loc) -> str:
-    """A location as vLLM's ``param``.
-
-    >>> param_of(("messages", 0, "content")), param_of((0, "function", "arguments"))
-    ('body.messages.0.content', 'body.0.function')
-    """
-    kept = (str(part) for part in loc)
-    return ".".join(["body", *(p for p in kept if p.lower() not in _INTERNAL and not _BRACKETS.search(p))])

@@ -11,7 +11,8 @@ __all__ = ["read_input", "read_tool_choice", "read_tools"]
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from typecase.api.reading import REFUSED, Loc, OpenRecord, Reading, reader_for
+from typecase.api.faults import Loc
+from typecase.api.reading import REFUSED, OpenRecord, Reading, reader_for
 
 _MESSAGE_ROLES = frozenset({"user", "assistant", "system", "developer"})
 _PART_TYPES: dict[str, tuple[str, ...]] = {"input_text": ("text",), "input_image": (), "input_file": ()}
@@ -120,6 +121,7 @@ def read_tools(value: object, loc: Loc, reading: Reading) -> Any:
             isinstance(tool, dict)
             and _has_texts(tool, _OTHER_TOOLS.get(_kind(tool)))
             and (tool["type"] != "custom" or isinstance(tool.get("description"), str | None))
+            and (tool["type"] != "namespace" or _is_members(tool.get("tools")))
         ):
             continue
         refused = _read_function_tool(tool, (*loc, i), reading) is REFUSED or refused
@@ -143,6 +145,14 @@ def read_tool_choice(value: object, loc: Loc, reading: Reading) -> Any:
         if kind in _HOSTED_CHOICES:
             return value
     return reading.refuse(loc, "'none', 'auto', 'required' or an object that names a tool", value)
+
+
+def _is_members(tools: object) -> bool:
+    """Whether these can be the tools of a namespace."""
+    return isinstance(tools, list) and all(
+        isinstance(tool, dict) and _kind(tool) in ("function", "custom") and isinstance(tool.get("name"), str)
+        for tool in tools
+    )
 
 
 def _is_item(item: object) -> bool:

@@ -13,8 +13,9 @@ from msgspec import Meta
 from typecase.api.chat import CacheSalt, ExtraArgs, Int64, ReasoningEffort, Stop, TopLogprobs, fits_stop
 from typecase.api.chat_checks import check_cache_salt, without_mm_kwargs_alias
 from typecase.api.errors import InvalidParameter, RequestError
+from typecase.api.faults import shown
 from typecase.api.limits import Limits
-from typecase.api.reading import OpenRecord, reader_for, shown
+from typecase.api.reading import OpenRecord, reader_for
 from typecase.api.response_items import read_input, read_tool_choice, read_tools
 from typecase.api.structured import StructuredOutputs
 

@@ -10,7 +10,8 @@ __all__ = ["ToolChoice", "fast_tools", "read_tool_choice", "read_tools"]
 
 from typing import Any, Literal, TypeAlias
 
-from typecase.api.reading import REFUSED, Loc, OpenRecord, Reading, reader_for
+from typecase.api.faults import Loc
+from typecase.api.reading import REFUSED, OpenRecord, Reading, reader_for
 
 ToolChoice: TypeAlias = str | dict[str, Any] | None
 """``none``, ``auto``, ``required``, or ``{"function": {"name": ...}, "type": "function"}``."""

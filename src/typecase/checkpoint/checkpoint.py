@@ -109,7 +109,9 @@ def read_checkpoint(
     generation_config = read_generation_config(files, config)
     warnings = [*tokenizer.warnings, *_ignored_code(config, tokenizer_config)]
     if tokenizer_config.get("split_special_tokens") is True:
-        warnings.append('tokenizer_config.json: "split_special_tokens" is ignored, special tokens in text are recognised')
+        warnings.append(
+            'tokenizer_config.json: "split_special_tokens" is ignored, special tokens in text are recognised'
+        )
     if length is None:
         warnings.append(f"config.json: says nothing about the context length; {ASSUMED_LENGTH} tokens are assumed")
     return Checkpoint(
@@ -137,7 +139,8 @@ def _read_tokenizer(
     if not as_is:
         byte_level = b'"ByteLevel"' in files.get("tokenizer.json", b"")
         class_name = resolve_class(config, tokenizer_config, byte_level=byte_level)
-    data = files["tokenizer.json"] if "tokenizer.json" in files else tokenizer_from_vocab_files(files, class_name)
+    has_file = "tokenizer.json" in files
+    data = files["tokenizer.json"] if has_file else tokenizer_from_vocab_files(files, class_name)
     return effective_tokenizer(
         data,
         class_name=class_name,
@@ -145,6 +148,9 @@ def _read_tokenizer(
         special_tokens_map=read_optional_object(files, "special_tokens_map.json"),
         added_tokens=read_optional_object(files, "added_tokens.json"),
         fixes_mistral_split=tokenizer_config.get("fix_mistral_regex") is True and _may_need_fix(config),
+        # A tokenizer.json says itself what is added to a text; the configuration isn't asked then.
+        adds_bos=not has_file and tokenizer_config.get("add_bos_token") is True,
+        adds_eos=not has_file and tokenizer_config.get("add_eos_token") is True,
     )
 
 

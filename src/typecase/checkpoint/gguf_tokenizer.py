@@ -32,6 +32,7 @@ class Kind(IntEnum):
     BYTE = 6
 
 
+_ADDED = (Kind.CONTROL, Kind.USER_DEFINED, Kind.UNKNOWN)  # matched in text before anything is split
 _SPECIAL_KEYS = {
     "bos_token": "bos_token_id",
     "eos_token": "eos_token_id",
@@ -64,12 +65,16 @@ class _Converter:
         architecture = self._text("general.architecture")
         if architecture is None:
             raise self._error("has no general.architecture")
+        length = self._length(architecture)
         tokens = self._metadata.get("tokenizer.ggml.tokens")
         ends = [self._metadata.get(f"tokenizer.ggml.{key}") for key in _END_KEYS]
         return {
             "config.json": {
                 "model_type": architecture,
-                "max_position_embeddings": self._length(architecture),
+                "max_position_embeddings": length,
+                # Nulls hide what a Hugging Face model type of this name would have by default.
+                "seq_length": None,
+                "max_seq_len": None,
                 "vocab_size": len(tokens) if isinstance(tokens, list) else 0,
                 "transformers_version": "5.0.0",
             },
@@ -195,7 +200,7 @@ class _Converter:
         return [
             {"id": index, "content": text, **plain, "special": kind != Kind.USER_DEFINED}
             for index, (text, kind) in enumerate(tokens)
-            if text and kind in (Kind.CONTROL, Kind.USER_DEFINED, Kind.UNKNOWN)
+            if text and kind in _ADDED
         ]
 
     def _byte_level(self, vocabulary: dict[str, int], added: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
@@ -243,8 +248,16 @@ class _Converter:
         return (text, index) if text else None
 
     def _special_tokens(self, tokens: list[tuple[str, int]]) -> dict[str, str]:
-        found = {name: self._token(key, tokens) for name, key in _SPECIAL_KEYS.items()}
-        return {name: token[0] for name, token in found.items() if token is not None}
+        """Named special tokens. A name makes a token special in text, so an ordinary one only counts as bos or eos.
+
+        (Some files give 0, an exclamation mark, as the id of the padding.)
+        """
+        found = {}
+        for name, key in _SPECIAL_KEYS.items():
+            token = self._token(key, tokens)
+            if token is not None and (name in ("bos_token", "eos_token") or tokens[token[1]][1] in _ADDED):
+                found[name] = token[0]
+        return found
 
     def _templates(self) -> dict[str, Any]:
         """The chat template, or the list of them as tokenizer_config.json has it."""

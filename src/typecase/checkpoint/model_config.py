@@ -133,12 +133,14 @@ def _lengths(text: Mapping[str, Any], kinds: list[str]) -> dict[str, float]:
     known = next((kind for kind in kinds if kind in LENGTH_DEFAULTS or kind in LENGTH_ALIASES), "")
     aliases = LENGTH_ALIASES.get(known, {})
     found: dict[str, float] = dict(LENGTH_DEFAULTS.get(known, {}))
-    for key in (*_LENGTH_KEYS, *aliases.values()):
+    keys = (*_LENGTH_KEYS, *aliases.values())
+    for key in keys:
+        if key in text:
+            found.pop(aliases.get(key, key), None)  # even a null hides the default
+    for key in keys:
         value = _number(text, key)
         if value is not None:
             found[aliases.get(key, key)] = value
-        elif key in text:
-            found.pop(aliases.get(key, key), None)  # an explicit null hides the default
     return found
 
 

@@ -1,4 +1,5 @@
-"""What a request gets for the sampling parameters it leaves out: the checkpoint's generation config and the operator's overrides."""
+"""What a request gets for the sampling parameters it leaves out: the checkpoint's generation config and the operator's
+overrides."""
 
 from __future__ import annotations
 

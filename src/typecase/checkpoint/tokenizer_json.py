@@ -77,8 +77,13 @@ def effective_tokenizer(
     special_tokens_map: Mapping[str, Any] | None = None,
     added_tokens: Mapping[str, Any] | None = None,
     fixes_mistral_split: bool = False,
+    adds_bos: bool = False,
+    adds_eos: bool = False,
 ) -> EffectiveTokenizer:
-    """``class_name``: from tokenizer_class.py. Raises ``CheckpointError`` when the file can't be a tokenizer."""
+    """``class_name``: from tokenizer_class.py. ``adds_bos``, ``adds_eos``: replace the post-processor by these tokens.
+
+    Raises ``CheckpointError`` when the file can't be a tokenizer.
+    """
     parts = _decode(data, _Parts, "")
     model = _decode(parts.model, _Model, '"model": ')
     if _is_null(model.vocab):
@@ -105,10 +110,11 @@ def effective_tokenizer(
     else:
         tokens = _with_ids(_marked(special.additions(()), special, rebuild), parts.added_tokens, model)
         changed |= _replaced(parts, model, rebuild, tokenizer_config, special)
-        if rebuild.adds_bos:
-            changed["post_processor"] = _bos_first(special, tokens)
+        adds_bos = adds_bos or rebuild.adds_bos
+    if adds_bos or adds_eos:
+        changed["post_processor"] = _frame(special, tokens, bos=adds_bos, eos=adds_eos)
     if fixes_mistral_split and len(_vocabulary(model)) > 100_000 and not _is_null(parts.pre_tokenizer):
-        changed["pre_tokenizer"] = _mistral_split(parts.pre_tokenizer)
+        changed["pre_tokenizer"] = _mistral_split(_component(parts, "pre_tokenizer") or {})
     if tokens != parts.added_tokens:
         changed["added_tokens"] = Raw(msgspec.json.encode([_entry(token) for token in tokens]))
     for name in ("truncation", "padding"):
@@ -139,13 +145,18 @@ def _is_null(raw: Raw) -> bool:
     return len(raw) == 4 and bytes(raw) == b"null"
 
 
+def _component(parts: _Parts, name: str) -> dict[str, Any] | None:
+    """A small member of the file, decoded and checked: what was skipped so far was not."""
+    raw: Raw = getattr(parts, name)
+    return None if _is_null(raw) else read_object(f"{_NAME}: {name}", bytes(raw))
+
+
 def _defaults(rebuild: Rebuild | None, parts: _Parts) -> dict[str, str | None]:
     """The named tokens that are set without the configuration: the class's, and the one that pads."""
     defaults: dict[str, str | None] = dict(rebuild.special) if rebuild is not None else {}
-    if not _is_null(parts.padding):
-        padding = msgspec.json.decode(parts.padding)
-        if isinstance(padding, dict) and isinstance(padding.get("pad_token"), str):
-            defaults.setdefault("pad_token", padding["pad_token"])
+    padding = _component(parts, "padding")
+    if padding is not None and isinstance(padding.get("pad_token"), str):
+        defaults.setdefault("pad_token", padding["pad_token"])
     return defaults
 
 
@@ -209,7 +220,7 @@ def _replaced(
         "decoder": rebuild.decoder(settings),
     }
     for name, component in wanted.items():
-        if _essence(msgspec.json.decode(getattr(parts, name)), name) != _essence(component, name):
+        if _essence(_component(parts, name), name) != _essence(component, name):
             changed[name] = Raw(msgspec.json.encode(component))
     if not rebuild.keeps_post_processor:
         changed["post_processor"] = _NULL
@@ -247,20 +258,22 @@ def _essence(component: Any, role: str) -> Any:
     return {name: _essence(value, role) for name, value in component.items()}
 
 
-def _bos_first(special: SpecialTokens, tokens: list[AddedToken]) -> Raw:
-    bos = special.named.get("bos_token")
-    bos_id = next((token.id for token in tokens if bos is not None and token.content == bos.content), None)
-    frame = bos_eos((bos.content, bos_id), None) if bos is not None and bos_id is not None else None
-    return Raw(msgspec.json.encode(frame))
+def _frame(special: SpecialTokens, tokens: list[AddedToken], *, bos: bool, eos: bool) -> Raw:
+    ids = {token.content: token.id for token in tokens}
+    ends: list[tuple[str, int] | None] = []
+    for name, wanted in (("bos_token", bos), ("eos_token", eos)):
+        token = special.named.get(name)
+        token_id = ids.get(token.content) if token is not None else None
+        ends.append((token.content, token_id) if wanted and token is not None and token_id is not None else None)
+    return Raw(msgspec.json.encode(bos_eos(*ends)))
 
 
-def _mistral_split(pre_tokenizer: Raw) -> Raw:
+def _mistral_split(old: dict[str, Any]) -> Raw:
     """``fix_mistral_regex``: the first step of the pre-tokenizer replaced by the pattern that Mistral trained with."""
     split = {"type": "Split", "pattern": {"Regex": MISTRAL_PATTERN}, "behavior": "Isolated", "invert": False}
-    old = msgspec.json.decode(pre_tokenizer)
-    if isinstance(old, dict) and old.get("type") == "Sequence" and old.get("pretokenizers"):
+    if old.get("type") == "Sequence" and isinstance(old.get("pretokenizers"), list):
         steps = [split, *old["pretokenizers"][1:]]
-    elif isinstance(old, dict) and old.get("type") == "Metaspace":
+    elif old.get("type") == "Metaspace":
         steps = [split, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}]
     else:
         steps = [split, old]

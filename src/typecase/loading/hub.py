@@ -16,12 +16,13 @@ __all__ = ["is_hub_id", "snapshot"]
 
 # params.json tells of a repository in Mistral's format; it is a few hundred bytes
 _PATTERNS = (*FRONT_FILES, ADDITIONAL + "*.jinja", "params.json")
-_HUB_ID = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
+_PART = r"\w(?:[\w.-]*\w)?"  # huggingface_hub's rule: no dot or dash at an end
+_HUB_ID = re.compile(f"{_PART}(?:/{_PART})?", re.ASCII)
 
 
 def is_hub_id(text: str) -> bool:
     """Could ``text`` be the id of a model, ``name`` or ``owner/name``?"""
-    return _HUB_ID.fullmatch(text) is not None and text.strip(".-") != "" and ".." not in text and "--" not in text
+    return len(text) <= 96 and _HUB_ID.fullmatch(text) is not None and ".." not in text and "--" not in text
 
 
 def snapshot(model: str, *, revision: str | None, token: str | bool | None, cache: str | None) -> Path:

@@ -65,7 +65,7 @@ def _place(source: Source, name: str, revision: str | None, *, tokenizer: bool =
     """``tokenizer``: is the tokenizer taken from here? If not, one that can't be used is no error."""
     path = Path(name).expanduser()
     try:
-        is_directory, is_file = path.is_dir(), path.is_file()
+        is_directory, is_file = bool(name) and path.is_dir(), path.is_file()
     except (OSError, ValueError):
         is_directory = is_file = False  # a name that no path can have
     if is_file:
@@ -77,7 +77,9 @@ def _place(source: Source, name: str, revision: str | None, *, tokenizer: bool =
         return _Place(files, frozenset(files), made=True)
     if not is_directory:
         if not is_hub_id(name) or path.suffix.lower() == ".gguf":
-            raise CheckpointError(f"{name}: no such directory or file")
+            raise CheckpointError(
+                f"{name!r}: no such directory or file; give a directory, a .gguf file or a hub id (owner/name)"
+            )
         path = snapshot(name, revision=revision, token=source.hf_token, cache=source.download_dir)
     contents, names = read_directory(path)
     if tokenizer and source.tokenizer_mode == "auto":

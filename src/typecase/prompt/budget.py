@@ -24,6 +24,7 @@ __all__ = ["Budget"]
 
 _ENDLESS = 1 << 62
 _STEPS_PER_CHECK = 256  # of the deadline; a step is about a microsecond
+_LONGEST = 1 << 18  # steps of one operation: nothing can look at the clock while it runs
 _WORK_SHIFT = 10  # 1024 characters of work make a step
 
 
@@ -57,6 +58,8 @@ class Budget:
             wanted = self._reserve
         elif self._deadline():
             self._stop("The chat template took longer than its time limit.")
+        elif self.fuel < -_LONGEST:
+            self._stop("The chat template asks for an operation that takes too long.")
         else:
             wanted = min(_STEPS_PER_CHECK - self.fuel, self._reserve)
         if self.fuel + wanted < 0:

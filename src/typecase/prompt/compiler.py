@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from jinja2 import nodes
@@ -39,13 +40,26 @@ class Program:
 
 
 def compile_template(environment: Sandbox, tree: nodes.Template) -> Program:
-    generator = _Generator(environment)
-    generator.visit(tree)
-    code = compile(generator.source, "<chat template>", "exec")
+    try:
+        generator, code = _generate(environment, tree, inline=True)
+    except (SyntaxError, MemoryError, RecursionError):
+        # Python allows 200 nested parentheses; without shortcuts an expression has as many as jinja2's generator writes
+        generator, code = _generate(environment, tree, inline=False)
     scope: dict[str, Any] = {"environment": environment, "SCALARS": SCALARS | {int}}
     exec(code, scope)  # written by jinja2's generator and ours; names and strings of the template stand in it as repr()
     return Program(scope["root"], scope["blocks"], frozenset(generator.undeclared))
 
+
+def _generate(environment: Sandbox, tree: nodes.Template, *, inline: bool) -> tuple[_Generator, CodeType]:
+    generator = _Generator(environment, inline)
+    generator.visit(tree)
+    return generator, compile(generator.source, "<template>", "exec")
+
+
+# Statements that jinja2's generator goes through once more for each one around them. Python takes no more than 20 loops
+# in one another, and 100 blocks.
+_SCOPES = (nodes.For, nodes.Macro, nodes.CallBlock, nodes.AssignBlock, nodes.FilterBlock, nodes.With, nodes.Scope)
+_MAX_SCOPES = 50
 
 # Methods called directly when the receiver is a short string and the arguments are constants. None of them makes more
 # than its receiver holds.
@@ -61,8 +75,10 @@ _ARITHMETIC = {"Sub": "sub", "Mul": "mul", "Div": "div", "FloorDiv": "floordiv",
 class _Generator(CodeGenerator):
     environment: Sandbox
 
-    def __init__(self, environment: Sandbox):
+    def __init__(self, environment: Sandbox, inline: bool):
         super().__init__(environment, None, None, optimized=False)
+        self._inline = inline  # write shortcuts
+        self._scopes = 0
         self.undeclared: set[str] = set()
         self._round_costs: dict[int, int] = {}  # by id of a loop's body
         self._counted: set[int] = set()  # ids of expressions that are iterated out of sight of a loop's body
@@ -127,18 +143,31 @@ class _Generator(CodeGenerator):
     # Expressions -----------------------------------------------------------------------------------------------------
 
     def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
-        if id(node) not in self._counted:
-            return super().visit(node, *args, **kwargs)
-        self._counted.discard(id(node))
-        self.write("ops.counted(")
-        super().visit(node, *args, **kwargs)
-        return self.write(")")
+        if id(node) in self._counted:
+            self._counted.discard(id(node))
+            self.write("ops.counted(")
+            super().visit(node, *args, **kwargs)
+            self.write(")")
+        elif isinstance(node, _SCOPES):
+            self._scopes += 1
+            if self._scopes > _MAX_SCOPES:
+                raise RecursionError
+            super().visit(node, *args, **kwargs)
+            self._scopes -= 1
+        else:
+            super().visit(node, *args, **kwargs)
 
     def _write_checked(self, node: nodes.Expr, frame: Frame, condition: str, otherwise: str) -> None:
         """The value if it passes the condition, else what is made of it."""
-        self.write("(_t if ")
-        self._write_test(node, frame, condition)
-        self.write(f" else {otherwise})")
+        if self._inline:
+            self.write("(_t if ")
+            self._write_test(node, frame, condition)
+            self.write(f" else {otherwise})")
+        else:
+            before, after = otherwise.split("_t")
+            self.write(before)
+            self.visit(node, frame)
+            self.write(after)
 
     def _write_test(self, node: nodes.Expr, frame: Frame, condition: str) -> None:
         before, after = condition.split("_t", 1)
@@ -148,7 +177,9 @@ class _Generator(CodeGenerator):
 
     def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
         name = node.attr
-        otherwise = f"environment.getattr(_t, {name!r})"
+        if not self._inline:
+            super().visit_Getattr(node, frame)
+            return
         if name in LOOP_ATTRIBUTES and isinstance(node.node, nodes.Name) and node.node.name == "loop":
             self.write(f"(_t.{name} if ")
             self._write_test(node.node, frame, "type(_t) is LoopContext")
@@ -158,19 +189,22 @@ class _Generator(CodeGenerator):
         else:
             super().visit_Getattr(node, frame)
             return
-        self.write(f" else {otherwise})")
+        self.write(f" else environment.getattr(_t, {name!r}))")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
         argument = node.arg
         if isinstance(argument, nodes.Slice):
-            self.write("(_t if type(_t := identity(")  # a name, since Python warns of a literal that can't be sliced
+            self.write("(_t if type(_t := " if self._inline else "ops.grown(")
+            self.write("identity(")  # a call, since Python warns of a literal that can't be sliced
             self.visit(node.node, frame)
             self.write(")[")
             self.visit(argument, frame)
-            self.write(f"]) is str and len(_t) < {SMALL} else ops.grown(_t))")
+            self.write(f"]) is str and len(_t) < {SMALL} else ops.grown(_t))" if self._inline else "])")
             return
         key = _constant(argument)
-        if type(key) is str:
+        if key is not None and not self._inline:
+            super().visit_Getitem(node, frame)
+        elif type(key) is str:
             self.write(f"(_t[{key!r}] if ")
             self._write_test(node.node, frame, f"type(_t) is dict and {key!r} in _t")
             self.write(f" else environment.getitem(_t, {key!r}))")
@@ -190,7 +224,8 @@ class _Generator(CodeGenerator):
     def visit_Call(self, node: nodes.Call, frame: Frame, forward_caller: bool = False) -> None:
         method = node.node
         if (
-            forward_caller
+            not self._inline
+            or forward_caller
             or not isinstance(method, nodes.Getattr)
             or node.kwargs
             or node.dyn_args is not None
@@ -233,11 +268,13 @@ class _Generator(CodeGenerator):
 
     def _write_in(self, node: nodes.Compare, frame: Frame) -> None:
         item, container = node.expr, node.ops[0].expr
-        if _is_constant(container) or (isinstance(container, nodes.List | nodes.Tuple) and _all_constant(container.items)):
+        if _is_constant(container) or (
+            isinstance(container, nodes.List | nodes.Tuple) and _all_constant(container.items)
+        ):
             super().visit_Compare(node, frame)
             return
         self.write("(not (" if node.ops[0].op == "notin" else "((")
-        if _is_constant(item):
+        if _is_constant(item) and self._inline:
             self.visit(item, frame)
             self.write(" in _t if ")
             self._write_test(container, frame, f"type(_t) is dict or type(_t) is str and len(_t) < {SMALL}")
@@ -256,7 +293,7 @@ class _Generator(CodeGenerator):
     def visit_Add(self, node: nodes.Add, frame: Frame) -> None:
         uncharged = id(node) in self._uncharged
         self._uncharged.discard(id(node))
-        if not _is_text(node):
+        if not (self._inline and _is_text(node)):
             self.write("ops.add(")
             self.visit(node.left, frame)
             self.write(", ")
@@ -293,7 +330,9 @@ class _Generator(CodeGenerator):
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         if frame.eval_ctx.volatile or frame.eval_ctx.autoescape:
-            join = "(markup_join if context.eval_ctx.volatile else str_join)" if frame.eval_ctx.volatile else "markup_join"
+            join = (
+                "(markup_join if context.eval_ctx.volatile else str_join)" if frame.eval_ctx.volatile else "markup_join"
+            )
             self.write(f"ops.grown({join}(ops.required((")
             close = "))))"
         else:
@@ -314,7 +353,9 @@ class _Generator(CodeGenerator):
             super().visit_Tuple(node, frame)
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
-        self._write_made(node, [part for pair in node.items for part in (pair.key, pair.value)], frame, super().visit_Dict)
+        self._write_made(
+            node, [part for pair in node.items for part in (pair.key, pair.value)], frame, super().visit_Dict
+        )
 
     def _write_made(
         self, node: nodes.Expr, parts: list[nodes.Expr], frame: Frame, write: Callable[[Any, Frame], None]
@@ -332,14 +373,18 @@ class _Generator(CodeGenerator):
         if frame.eval_ctx.volatile or frame.eval_ctx.autoescape:
             self.write("ops.grown(")
             super()._output_child_pre(node, frame, finalize)
-        else:
+        elif self._inline:
             if isinstance(node, nodes.Add) and _is_text(node):
                 self._uncharged.add(id(node))
             self.write("(_t if type(_t := ")
+        else:
+            self.write("ops.text(")
 
     def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         if frame.eval_ctx.volatile or frame.eval_ctx.autoescape:
             super()._output_child_post(node, frame, finalize)
+            self.write(")")
+        elif not self._inline:
             self.write(")")
         elif isinstance(node, nodes.Add) and _is_text(node):
             self.write(f") is str and len(_t) < {SMALL} else ops.made_text(_t))")
@@ -349,7 +394,7 @@ class _Generator(CodeGenerator):
 
 def _cost(node: nodes.Node) -> int:
     """Steps for one run of what is inside: bounds the pieces of text that a step can stand for."""
-    return 1 + sum(len(output.nodes) for output in node.find_all(nodes.Output)) // 4
+    return 2 + sum(len(output.nodes) for output in node.find_all(nodes.Output)) // 4
 
 
 def _is_text(node: nodes.Expr) -> bool:

@@ -125,7 +125,9 @@ def _content_parameters(tree: nodes.Template, message_names: set[str]) -> dict[i
         names = [argument.name for argument in macro.args]
         received = set()
         for call in calls[macro.name]:
-            received |= {name for name, value in zip(names, call.args, strict=False) if _is_content(value, message_names)}
+            received |= {
+                name for name, value in zip(names, call.args, strict=False) if _is_content(value, message_names)
+            }
             received |= {
                 keyword.key
                 for keyword in call.kwargs

@@ -1,14 +1,15 @@
 """Request messages -> the conversation that a template or writer sees, as vLLM 0.33 normalises it.
 
-Only the keys listed in ``_message`` reach the template. Content is flattened to text or kept as parts, whichever the template reads
-(``content_format``); the arguments of tool calls in the history become mappings; ``reasoning`` is given under both of its names.
-Nothing of the request is changed in place.
+Only the keys listed in ``_message`` reach the template. Content is flattened to text or kept as parts, whichever the
+template reads (``content_format``); the arguments of tool calls in the history become mappings; ``reasoning`` is given
+under both of its names. Nothing of the request is changed in place.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from typecase.api.errors import InvalidParameter
@@ -19,8 +20,8 @@ __all__ = ["Message", "fold_developer_messages", "knows_developer_role", "normal
 
 Message = dict[str, Any]
 
-# Claude Code's first system line changes with every request. Kept in the prompt it would spoil every prefix cache, so vLLM
-# takes it out, and so do we.
+# Claude Code's first system line changes with every request. Kept in the prompt it would spoil every prefix cache, so
+# vLLM takes it out, and so do we.
 _BILLING_HEADER = "x-anthropic-billing-header"
 
 
@@ -34,7 +35,8 @@ def normalise_messages(
     """The conversation for a template.
 
     Args:
-        messages: checked messages of a request, as the client wrote them but for ``reasoning_content``, which is ``reasoning``.
+        messages: checked messages of a request, as the client wrote them but for ``reasoning_content``, which is
+        ``reasoning``.
         content_format: what the template reads as ``content``: ``string`` or ``openai`` (a list of parts).
         media_refusal: the message of the 400 that answers a media part.
         typed_parts: whether lists of parts were typed as chat's are; False for messages made of another API's items.
@@ -42,22 +44,8 @@ def normalise_messages(
     Raises:
         RequestError: a part or tool call that can't be rendered.
     """
-    conversation = []
-    for i, message in enumerate(messages):
-        content = message.get("content")
-        role = message["role"]
-        if content_format == "string" and type(content) is str and (role in ("user", "system")):
-            # The usual message, without the detour over parts.
-            plain: Message = {"role": role, "content": content}
-            if role == "system" and content.startswith(_BILLING_HEADER):
-                plain["content"] = content.partition("\n")[2]
-            _copy_strings(message, plain)
-            conversation.append(plain)
-        else:
-            conversation.append(
-                _message(message, role, content, f"messages[{i}]", content_format, media_refusal, typed_parts)
-            )
-    return conversation
+    reading = _Reading(content_format, media_refusal, typed_parts)
+    return [_message(message, i, reading) for i, message in enumerate(messages)]
 
 
 def knows_developer_role(template: str) -> bool:
@@ -68,8 +56,8 @@ def knows_developer_role(template: str) -> bool:
 def fold_developer_messages(conversation: list[Message]) -> list[Message]:
     """Turn developer messages into system ones, for a template that doesn't know the role.
 
-    All system messages are then merged into one at the front, a blank line between them, unless the only one is there already.
-    A conversation without developer messages is left as it is.
+    All system messages are then merged into one at the front, a blank line between them, unless the only one is there
+    already. A conversation without developer messages is left as it is.
     """
     if not any(m["role"] == "developer" for m in conversation):
         return conversation
@@ -85,28 +73,27 @@ def fold_developer_messages(conversation: list[Message]) -> list[Message]:
     return [merged, *(m for m in converted if m["role"] != "system")]
 
 
-def _message(
-    message: Message,
-    role: str,
-    content: Any,
-    where: str,
-    content_format: ContentFormat,
-    media_refusal: MediaRefusal,
-    typed_parts: bool,
-) -> Message:
-    parts: list[Any]
-    if content is None:
-        parts = []
-    elif isinstance(content, str):
-        parts = [{"type": "text", "text": content}]
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    content_format: ContentFormat
+    media_refusal: MediaRefusal
+    typed_parts: bool
+
+
+def _message(message: Message, index: int, reading: _Reading) -> Message:
+    role = message["role"]
+    content = message.get("content")
+    # Text for a template that reads text is by far the most common: it needs no detour over parts.
+    if type(content) is str and reading.content_format == "string":
+        if role == "system" and content.startswith(_BILLING_HEADER):
+            content = content.partition("\n")[2]
     else:
-        parts = content
-    if role == "system":
-        parts = _without_billing_header(parts)
-    where = f"{where}.content"
-    if typed_parts:
-        refuse_unread_parts(message, parts, where)
-    given: Message = {"role": role, "content": parts_content(parts, where, content_format, media_refusal)}
+        content = _content(message, role, content, f"messages[{index}].content", reading)
+    given: Message = {"role": role, "content": content}
+    if len(message) == 2 and "content" in message:
+        if role == "developer":
+            given["tools"] = None
+        return given
 
     reasoning = message.get("reasoning")
     if isinstance(reasoning, dict):
@@ -120,26 +107,37 @@ def _message(
     elif role == "tool":
         if "tool_call_id" in message:
             given["tool_call_id"] = message["tool_call_id"]
-        result = given["content"]
-        if isinstance(result, list) and all(part["type"] == "text" for part in result):
-            given["content"] = "\n".join(part["text"] for part in result)
-    _copy_strings(message, given)
+        if isinstance(content, list) and all(part["type"] == "text" for part in content):
+            given["content"] = "\n".join(part["text"] for part in content)
+    for key in ("name", "task"):
+        if isinstance(message.get(key), str):
+            given[key] = message[key]
     if role == "developer":
         given["tools"] = message.get("tools")
     return given
 
 
-def _copy_strings(message: Message, given: Message) -> None:
-    for key in ("name", "task"):
-        if isinstance(message.get(key), str):
-            given[key] = message[key]
+def _content(message: Message, role: str, content: Any, where: str, reading: _Reading) -> str | list[Message]:
+    """What a template gets as content for anything but text that it reads as text."""
+    parts: list[Any]
+    if content is None:
+        parts = []
+    elif isinstance(content, str):
+        parts = [{"type": "text", "text": content}]
+    else:
+        parts = list(content)
+    if role == "system":
+        parts = _without_billing_header(parts)
+    if reading.typed_parts:
+        refuse_unread_parts(message, parts, where)
+    return parts_content(parts, where, reading.content_format, reading.media_refusal)
 
 
 def _tool_call(call: Any) -> Message:
     """A tool call of the history with its arguments as a mapping.
 
-    What is no JSON object becomes ``{}``: the string lies in the client's history, and a refusal would end the conversation
-    (vllm#43995).
+    What is no JSON object becomes ``{}``: the string lies in the client's history, and a refusal would end the
+    conversation (vllm#43995).
     """
     if not isinstance(call, dict):
         raise InvalidParameter("assistant tool_calls entries must be objects.", "tool_calls")

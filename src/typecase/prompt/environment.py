@@ -27,6 +27,8 @@ from typecase.prompt.weight import written_size
 
 __all__ = ["ENVIRONMENT", "rendering_globals"]
 
+_LONG_FORMAT = 1024
+
 
 class GenerationTag(Extension):
     """``{% generation %}...{% endgeneration %}``: marks what the model wrote, for training. The text stays as it is.
@@ -84,8 +86,11 @@ def lipsum(ops: Operators, /, *args: Any, **kwargs: Any) -> str:
 
 
 def rendering_globals(now: Callable[[], datetime]) -> dict[str, Any]:
-    def strftime_now(format: str) -> str:
-        return now().strftime(format)
+    @with_operators
+    def strftime_now(ops: Operators, /, format: str) -> str:
+        if isinstance(format, str) and len(format) > _LONG_FORMAT:
+            ops.budget.require(len(format) * 256)  # the most that the C library is given room for
+        return ops.grown(now().strftime(format))  # type: ignore[no-any-return]
 
     return {"raise_exception": raise_exception, "strftime_now": strftime_now}
 

@@ -23,6 +23,7 @@ from typecase.prompt.methods import (
     require_striptags,
 )
 from typecase.prompt.operators import Operators, RenderContext
+from typecase.prompt.weight import written_size
 
 __all__ = ["bounded_filters", "bounded_tests"]
 
@@ -247,10 +248,10 @@ def _dictsort(context: RenderContext, args: Args, kwargs: Kwargs) -> None:
 
 def _pprint(context: RenderContext, args: Args, kwargs: Kwargs) -> None:
     """pprint writes out what is nested once for each level above it."""
-    if not isinstance(args[0], str):
-        context.ops.budget.work(context.ops.size(args[0]) << 9)
-    else:
+    if isinstance(args[0], str):
         _words(context, args, kwargs)
+    elif context.ops.budget.bounded:
+        context.ops.budget.work(written_size(args[0], 1, None, context.ops.budget.ceiling) << 13)
 
 
 def _compared(context: RenderContext, args: Args, kwargs: Kwargs) -> None:

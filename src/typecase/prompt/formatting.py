@@ -79,7 +79,7 @@ def _size(value: Any, limit: int) -> int:
         return len(value)
     if isinstance(value, int):
         return value.bit_length() + 8
-    return _NUMERIC + 2 * weigh(value, limit)
+    return _NUMERIC + 2 * weigh(value, limit)[0]
 
 
 def _int(digits: str) -> int:

@@ -36,6 +36,7 @@ SMALL = 1024
 #: types that cost nothing to compare or copy (int is looked at: it may be huge)
 SCALARS = frozenset({type(None), bool, float, Undefined})
 
+_ELEMENT_WORK = 256  # looking at an element takes as long as this many characters
 _ELEMENT = 8  # characters charged for a place in a list
 _CONTAINER = 64
 _HUGE_BITS = 1 << 10  # integers below are as good as constants
@@ -127,9 +128,9 @@ class Operators:
         known = self._sums.get(id(value))
         if known is not None:
             return known[1]
-        weight = weigh(value, self.budget.ceiling)
+        weight, elements = weigh(value, self.budget.ceiling)
         self._bound(weight)
-        self.budget.work(weight << 3)  # an element takes longer than a character
+        self.budget.work(elements * _ELEMENT_WORK)
         return weight
 
     def weighed(self, value: Any) -> Any:

@@ -1,9 +1,10 @@
 """Which content lists vLLM refuses unread.
 
-vLLM 0.33 validates a message against a union of OpenAI's types and a catch-all of its own. pydantic takes the type of which
-most fields are given, OpenAI's in a draw. The catch-all looks at a list of parts at once and lets almost anything through;
-each part is then taken by its ``type``. OpenAI's types look at the parts only when the template needs them, and fail on the
-first that is none. Both outcomes are reproduced, with a message of ours that names the part.
+vLLM 0.33 validates a message against a union of OpenAI's types and a catch-all of its own. pydantic takes the type of
+which most fields are given, OpenAI's in a draw. The catch-all looks at a list of parts at once and lets almost
+anything through; each part is then taken by its ``type``. OpenAI's types look at the parts only when the template
+needs them, and fail on the first that is none. Both outcomes are reproduced, with a message of ours that names the
+part.
 """
 
 from __future__ import annotations

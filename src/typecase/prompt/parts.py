@@ -24,13 +24,15 @@ _TEXT_KEYS = {
     "thinking": "thinking",
 }
 _MEDIA_TYPES = frozenset(
-    {"image_url", "input_image", "image_pil", "image_embeds", "audio_url", "input_audio", "audio_embeds", "video_url", "video_embeds"}
+    {"image_url", "input_image", "image_pil", "image_embeds", "audio_url", "input_audio", "audio_embeds", "video_url",
+    "video_embeds"}
 )  # fmt: skip
 _SUPPORTED = ", ".join(sorted([*_TEXT_KEYS, *_MEDIA_TYPES, "prompt_embeds", "tool_reference"]))
-_MEDIA_KEYS = ("image_url", "image_pil", "image_embeds", "audio_embeds", "video_embeds", "audio_url", "input_audio", "video_url")  # fmt: skip
+_MEDIA_KEYS = tuple(sorted(_MEDIA_TYPES - {"input_image"}))
 # The fields of any part type of vLLM. What else a part carries is the client's own and is handed on to the template.
 _KNOWN_FIELDS = frozenset(
-    {"type", "text", "refusal", "thinking", "closed", "name", "file", "data", "uuid", "prompt_cache_breakpoint", *_MEDIA_KEYS}
+    {"type", "text", "refusal", "thinking", "closed", "name", "file", "data", "uuid", "prompt_cache_breakpoint",
+    *_MEDIA_KEYS}
 )  # fmt: skip
 
 
@@ -39,8 +41,9 @@ def parts_content(
 ) -> str | list[dict[str, Any]]:
     """What a list of content parts becomes in the template's message.
 
-    ``where`` is the list's path as the client wrote it (``messages[0].content``). In ``string`` format the texts are joined by
-    newlines, in ``openai`` format each part stays a mapping. Raises ``RequestError`` for parts that can't be used.
+    ``where`` is the list's path as the client wrote it (``messages[0].content``). In ``string`` format the texts are
+    joined by newlines, in ``openai`` format each part stays a mapping. Raises ``RequestError`` for parts that can't be
+    used.
     """
     if content_format == "openai":
         return [p for i, part in enumerate(parts) if (p := _mapping(part, f"{where}[{i}]", media_refusal)) is not None]

@@ -63,7 +63,9 @@ class ChatTemplate:
             self._program = compile_template(ENVIRONMENT, tree)
             self.variables = self._program.undeclared
             self.content_format = detect_content_format(tree)
-        except Exception as error:  # what a template may do wrong has no bounds: Jinja's and Python's compiler refuse it
+        except (
+            Exception
+        ) as error:  # what a template may do wrong has no bounds: Jinja's and Python's compiler refuse it
             self.error = _reason(error)
         self.accepted = (self.variables | _PARAMETERS) - _NEVER
 
@@ -110,9 +112,7 @@ class ChatTemplate:
         )
         return text if final is None else _cut_at_tag(text, final)
 
-    def fill(
-        self, variables: Mapping[str, Any], *, now: Callable[[], datetime], budget: Budget | None = None
-    ) -> str:
+    def fill(self, variables: Mapping[str, Any], *, now: Callable[[], datetime], budget: Budget | None = None) -> str:
         """The template with these variables and nothing else."""
         program = self._require_program()
         names = {**ENVIRONMENT.globals, **rendering_globals(now), **variables}
@@ -142,9 +142,7 @@ class ChatTemplate:
         if variables.get("return_assistant_tokens_mask"):
             raise TemplateError("`return_assistant_tokens_mask=True` requires `return_dict=True` and `tokenize=True`")
         if not messages:
-            raise TemplateError(
-                "Cannot apply chat template to an empty conversation. Provide at least one message."
-            )
+            raise TemplateError("Cannot apply chat template to an empty conversation. Provide at least one message.")
         if continue_final_message and add_generation_prompt:
             raise TemplateError(
                 "continue_final_message and add_generation_prompt are not compatible. Use continue_final_message when "
@@ -163,9 +161,7 @@ class ChatTemplate:
         """The messages with a tag behind the text to continue, and that text. The caller's messages stay as they are."""
         value = messages[-1].get(field)
         if value is None:
-            raise TemplateError(
-                f'continue_final_message is set but the final message has no "{field}" to continue!'
-            )
+            raise TemplateError(f'continue_final_message is set but the final message has no "{field}" to continue!')
         if field not in self.source:
             raise TemplateError(
                 f'continue_final_message is set to "{field}" but this is not an accepted field in the chat_template'
@@ -186,7 +182,9 @@ def _tag_last_text(parts: Sequence[Any]) -> tuple[list[Any], str]:
         if "text" in part:
             tagged = {**part, "text": part["text"] + _TAG}
             return [*parts[:index], tagged, *parts[index + 1 :]], part["text"]
-    raise TemplateError("continue_final_message is set but we could not find any text to continue in the final message!")
+    raise TemplateError(
+        "continue_final_message is set but we could not find any text to continue in the final message!"
+    )
 
 
 def _cut_at_tag(text: str, final: str) -> str:
@@ -210,7 +208,11 @@ def _refusal(error: Exception) -> TemplateError:
         if isinstance(cause, TemplateLimit):
             return TemplateLimit(cause.message)
         cause = cause.__cause__ or cause.__context__
-    return TemplateLimit(_reason(error)) if isinstance(error, RecursionError | MemoryError) else TemplateError(_reason(error))
+    return (
+        TemplateLimit(_reason(error))
+        if isinstance(error, RecursionError | MemoryError)
+        else TemplateError(_reason(error))
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -2,7 +2,8 @@
 
 Contract: ``weigh(value, limit)`` counts the characters of all strings below a value plus a little for each element,
 every time it is reached: a list that holds the same list twice weighs twice as much, as it would when printed,
-compared, hashed or dumped. Counting stops soon after ``limit``; the answer is then larger than ``limit``.
+compared, hashed or dumped. It gives this weight and the number of elements looked at. Counting stops soon after
+``limit``; the weight is then larger than ``limit``.
 
 Nesting is bounded too: CPython hashes nested tuples by C recursion without a check, so that some hundred thousand
 levels end the process.
@@ -23,10 +24,11 @@ MAX_NESTING = 1000
 _LEAVES = frozenset({type(None), bool, float, Undefined})
 
 
-def weigh(value: Any, limit: int) -> int:
-    total = 0
+def weigh(value: Any, limit: int) -> tuple[int, int]:
+    total = count = 0
     level = [value]
     for _ in range(MAX_NESTING):
+        count += len(level)
         deeper: list[Any] = []
         for item in level:
             kind = type(item)
@@ -37,22 +39,22 @@ def weigh(value: Any, limit: int) -> int:
             elif kind is dict:
                 total += 2 * len(item) + 1
                 if total > limit:
-                    return total
+                    return total, count
                 deeper += item
                 deeper += item.values()
             elif kind is list or kind is tuple:
                 total += len(item) + 1
                 if total > limit:
-                    return total
+                    return total, count
                 deeper += item
             elif kind is int:
                 total += (item.bit_length() >> 2) + 1
             else:
                 total += _weigh_rare(item, limit - total, deeper)
         if total > limit or not deeper:
-            return total
+            return total, count
         level = deeper
-    return limit + 1
+    return limit + 1, count
 
 
 def _weigh_rare(item: Any, limit: int, deeper: list[Any]) -> int:

@@ -15,7 +15,7 @@ from typecase.api.generate import GenerateRequest, ParseContext
 from typecase.front import Front
 from typecase.prompt.budget import Budget
 from typecase.render.length import Encoded, Tokenization
-from typecase.render.prompt import check_template_trust, effort_kwargs, given, merge_kwargs, write_prompt
+from typecase.render.prompt import check_template_trust, effort_kwargs, merge_kwargs, write_prompt
 from typecase.render.requests import check_media_kwargs, check_model, reused_prompt_ids
 from typecase.render.sampling import check_requested_tokens, resolve_sampling
 from typecase.render.surrogates import refusing_surrogates
@@ -52,11 +52,11 @@ def render_chat(
     check_template_trust(front, request.chat_template, request.chat_template_kwargs)
     check_media_kwargs(front, request.media_io_kwargs, request.mm_processor_kwargs)
     tokenization = _tokenization(front, request)
-    kwargs = merge_kwargs(front.template_kwargs, _template_kwargs(front, request))
+    kwargs = _template_kwargs(front, request)
     transfer, ids = reused_prompt_ids(
         front, request.kv_transfer_params, ignored=request.echo, messages=request.messages
     )
-    encoded = Encoded(ids) if ids is not None else _encode(front, request, tokenization, now, budget)
+    encoded = Encoded(ids) if ids is not None else _encode(front, request, tokenization, kwargs, now, budget)
     if not encoded.ids:
         raise RequestError("No token_ids rendered")
     sampling = resolve_sampling(
@@ -113,23 +113,23 @@ def _tokenization(front: Front, request: ChatRequest) -> Tokenization:
 
 
 def _template_kwargs(front: Front, request: ChatRequest) -> dict[str, Any]:
-    """The request's own template kwargs with those that its fields stand for."""
+    """The effective template kwargs: the server's, the request's own, and those that its fields stand for."""
     own = request.chat_template_kwargs or {}
-    return {
-        **own,
-        **given(
-            add_generation_prompt=request.add_generation_prompt,
-            continue_final_message=request.continue_final_message,
-            documents=request.documents,
-            **effort_kwargs(front, request.reasoning_effort, own),
-        ),
-    }
+    kwargs = merge_kwargs(front.template_kwargs, own)
+    kwargs["add_generation_prompt"] = request.add_generation_prompt
+    kwargs["continue_final_message"] = request.continue_final_message
+    if request.documents is not None:
+        kwargs["documents"] = request.documents
+    if request.reasoning_effort is not None:
+        kwargs |= effort_kwargs(front, request.reasoning_effort, own)
+    return kwargs
 
 
 def _encode(
     front: Front,
     request: ChatRequest,
     tokenization: Tokenization,
+    kwargs: dict[str, Any],
     now: Callable[[], datetime],
     budget: Budget | None,
 ) -> Encoded:
@@ -147,7 +147,7 @@ def _encode(
             request.messages,
             tools=tools,
             template=request.chat_template,
-            kwargs=_template_kwargs(front, request),
+            kwargs=kwargs,
             now=now,
             budget=budget,
         )

@@ -1,7 +1,8 @@
-"""Prompt text -> ids within the context: length checks, truncation, special tokens, offsets (vLLM's ``TokenizeParams``).
+"""Prompt text -> ids within the context: length checks, truncation, special tokens, offsets (vLLM's
+``TokenizeParams``).
 
-Two ways of truncating exist in vLLM 0.33 and differ in what becomes of the special tokens put around a text: without a side the
-tokenizer cuts the text and then adds them, with an explicit side they are cut like any other token.
+Two ways of truncating exist in vLLM 0.33 and differ in what becomes of the special tokens put around a text: without a
+side the tokenizer cuts the text and then adds them, with an explicit side they are cut like any other token.
 """
 
 from __future__ import annotations
@@ -63,7 +64,10 @@ class Tokenization:
             )
 
     def encode(self, tokenizer: Tokenizer, text: str) -> Encoded:
-        """Encode a prompt. Raises ``InvalidParameter`` if it is too long, ``UnicodeEncodeError`` for a lone surrogate."""
+        """Encode a prompt.
+
+        Raises ``InvalidParameter`` if it is too long, ``UnicodeEncodeError`` for a lone surrogate.
+        """
         text, removed = self._fit_characters(tokenizer, text)
         if self.truncate is None:
             encoded = self._encode_whole(tokenizer, text)

@@ -11,7 +11,7 @@ from typecase.front import Front
 from typecase.prompt.budget import Budget
 from typecase.prompt.conversation import fold_developer_messages, normalise_messages
 
-__all__ = ["check_template_trust", "effort_kwargs", "given", "merge_kwargs", "write_prompt"]
+__all__ = ["check_template_trust", "effort_kwargs", "merge_kwargs", "write_prompt"]
 
 _NO_TEMPLATE = (
     "As of transformers v4.44, default chat template is no longer allowed, so you must provide a chat template if the "
@@ -25,18 +25,17 @@ _UNTRUSTED_TEMPLATE = (
 _RESERVED = frozenset({"model_config", "tokenizer", "conversation"})
 
 
-def merge_kwargs(defaults: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Template kwargs, the later ones winning; None and ``"auto"`` mean "not given", as in vLLM. Keys keep their first place."""
-    return {**defaults, **given(**(overrides or {}))}
-
-
-def given(**kwargs: Any) -> dict[str, Any]:
-    """The kwargs that say something."""
-    return {k: v for k, v in kwargs.items() if not (v is None or v == "auto")}
+def merge_kwargs(defaults: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Template kwargs, the later ones winning. Keys keep their place; None and ``"auto"`` mean "not given"."""
+    merged = dict(defaults)
+    for name, value in overrides.items():
+        if value is not None and value != "auto":
+            merged[name] = value
+    return merged
 
 
 def effort_kwargs(front: Front, effort: str | None, own: Mapping[str, Any]) -> dict[str, Any]:
-    """What a reasoning effort says to a template: the (mapped) word and, unless the request says, whether to think at all."""
+    """What a reasoning effort says to a template: the word, mapped, and unless the request says, whether to think."""
     if effort is None:
         return {}
     effort = front.options.reasoning_effort_map.get(effort, effort)
@@ -69,8 +68,10 @@ def write_prompt(
     Args:
         messages: checked request messages.
         tools: tool definitions for the template; None for none (an empty list is something else to some templates).
+        Template
+            kwargs of that name stand over them.
         template: a trusted request's own template, or the name of one of the checkpoint's.
-        kwargs: the request's template kwargs, ``add_generation_prompt`` and such included; the server's stand below them.
+        kwargs: the effective template kwargs, ``add_generation_prompt`` and such included.
         now: the clock of ``strftime_now``.
         budget: bounds on the template's work; None for none.
         typed_parts: see ``normalise_messages``.
@@ -78,14 +79,13 @@ def write_prompt(
     Raises:
         RequestError: parts that can't be used, no template, or what the template itself says.
     """
-    below = front.template_kwargs if tools is None else {**front.template_kwargs, "tools": tools}
-    variables = merge_kwargs(below, kwargs)
-    for name in _RESERVED & variables.keys():
-        raise InvalidParameter(f"chat_template_kwargs can't hold {name!r}", "chat_template_kwargs")
-    tools = variables.pop("tools", None)
+    variables = dict(kwargs)
     own = variables.pop("chat_template", None)
-    variables.pop("tokenize", None)
-    chosen = front.template(template or front.options.chat_template or own, has_tools=tools is not None)
+    if not _RESERVED.isdisjoint(variables):
+        name = next(iter(_RESERVED & variables.keys()))
+        raise InvalidParameter(f"chat_template_kwargs can't hold {name!r}", "chat_template_kwargs")
+    asked = template or front.options.chat_template or own
+    chosen = front.template(asked, has_tools=kwargs.get("tools", tools) is not None)
     media_refusal = f"{_model_name(front)} is not a multimodal model"
     if front.checkpoint.is_multimodal:
         media_refusal = "images, audio and video are not supported by this version of typecase; send text parts only"
@@ -100,14 +100,17 @@ def write_prompt(
     if not chosen.knows_developer:
         conversation = fold_developer_messages(conversation)
     accepted = chosen.chat.accepted
-    shown = {k: v for k, v in variables.items() if k in accepted}
+    shown = {**front.checkpoint.special_tokens}
+    for name, value in variables.items():
+        if name in accepted:
+            shown[name] = value
     return chosen.chat.render(
         conversation,
-        tools=tools,
+        tools=shown.pop("tools", tools),
         documents=shown.pop("documents", None),
         add_generation_prompt=shown.pop("add_generation_prompt", False),
         continue_final_message=shown.pop("continue_final_message", False),
-        variables={**front.checkpoint.special_tokens, **shown},
+        variables=shown,
         now=now,
         budget=budget,
     )

@@ -7,15 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typecase.api.errors import InvalidParameter, UnknownModel
+from typecase.api.messages import has_non_text_content
 from typecase.front import Front
 
 __all__ = ["check_media_kwargs", "check_model", "reused_prompt_ids"]
-
-_TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal", "thinking", "tool_reference"})
-_MEDIA_KEYS = frozenset(
-    {"input_image", "image_url", "image_embeds", "audio_embeds", "video_embeds", "prompt_embeds", "image_pil", "audio_url",
-     "input_audio", "video_url"}
-)  # fmt: skip
 
 
 def check_model(front: Front, name: str | None) -> None:
@@ -53,7 +48,7 @@ def reused_prompt_ids(
         return transfer, None
     rest = {key: value for key, value in transfer.items() if key != "prompt_token_ids"}
     ids = transfer["prompt_token_ids"]
-    if ids is None or ignored or any(map(_has_media, messages)):
+    if ids is None or ignored or has_non_text_content(messages):
         return rest, None
     where = "kv_transfer_params.prompt_token_ids"
     if not isinstance(ids, list) or not ids or any(type(i) is not int or i < 0 for i in ids):
@@ -63,13 +58,3 @@ def reused_prompt_ids(
     if max(ids) >= front.vocabulary_size:
         raise InvalidParameter(f"Token id {max(ids)} is out of vocabulary", where)
     return rest, array("I", ids)
-
-
-def _has_media(message: Any) -> bool:
-    content = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(content, list):
-        return False
-    return any(
-        isinstance(part, dict) and (not _MEDIA_KEYS.isdisjoint(part) or part.get("type", "text") not in _TEXT_PARTS)
-        for part in content
-    )

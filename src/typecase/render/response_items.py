@@ -1,8 +1,8 @@
 """Responses input and tools -> chat messages and chat tools.
 
-One chat message may come from several items: reasoning, calls and text of an assistant turn are put together as long as the message
-before is the assistant's and the place is free. The rules are vLLM 0.33's, odd ones included (only the first part of
-an assistant's content counts).
+One chat message may come from several items: reasoning, calls and text of an assistant turn are put together as long
+as the message before is the assistant's and the place is free. The rules are vLLM 0.33's, odd ones included (only the
+first part of an assistant's content counts).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``/v1/responses/render``: a Responses request, stateless, over the same path as chat.
 
-It becomes chat messages (``instructions`` first, then the input) and goes through template and tokenizer as a chat does. Two things
-differ from chat, as in vLLM 0.33: the tokenizer's special tokens stand around the prompt, and ``truncation`` other than
-``disabled`` keeps the last tokens that fit.
+It becomes chat messages (``instructions`` first, then the input) and goes through template and tokenizer as a chat
+does. Two things differ from chat, as in vLLM 0.33: the tokenizer's special tokens stand around the prompt, and
+``truncation`` other than ``disabled`` keeps the last tokens that fit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typecase.api.responses import ResponsesRequest
 from typecase.front import Front
 from typecase.prompt.budget import Budget
 from typecase.render.length import Encoded, Tokenization
-from typecase.render.prompt import check_template_trust, effort_kwargs, given, write_prompt
+from typecase.render.prompt import check_template_trust, effort_kwargs, merge_kwargs, write_prompt
 from typecase.render.requests import check_media_kwargs, check_model, reused_prompt_ids
 from typecase.render.response_items import chat_messages, chat_tools, continues_last_item
 from typecase.render.sampling import check_requested_tokens, resolve_sampling
@@ -118,9 +118,11 @@ def _tools(front: Front, request: ResponsesRequest) -> list[dict[str, Any]] | No
 
 def _template_kwargs(front: Front, request: ResponsesRequest) -> dict[str, Any]:
     own = request.chat_template_kwargs or {}
-    effort = request.reasoning.get("effort") if request.reasoning else None
     goes_on = continues_last_item(request.input)
+    effort = request.reasoning.get("effort") if request.reasoning else None
     return {
-        **own,
-        **given(add_generation_prompt=not goes_on, continue_final_message=goes_on, **effort_kwargs(front, effort, own)),
+        **merge_kwargs(front.template_kwargs, own),
+        "add_generation_prompt": not goes_on,
+        "continue_final_message": goes_on,
+        **effort_kwargs(front, effort, own),
     }

@@ -1,7 +1,7 @@
 """Lone surrogates: JSON can spell them, UTF-8 and hence tokenizers can't. The one place that refuses them.
 
-Texts are not searched beforehand: encoding fails on a surrogate by itself, and only then is the request walked to name the
-field it came from.
+Texts are not searched beforehand: encoding fails on a surrogate by itself, and only then is the request walked to name
+the field it came from.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["refusing_surrogates"]
 
 @contextmanager
 def refusing_surrogates(**fields: Any) -> Iterator[None]:
-    """Turn a failure to encode text into a 400 that names the field; ``fields`` are the request's, in the order to search."""
+    """Turn a failure to encode text into a 400 that names the field. ``fields``: the request's, in search order."""
     try:
         yield
     except UnicodeEncodeError as error:

@@ -17,7 +17,7 @@ from typecase.api.tokenize import (
 from typecase.front import Front
 from typecase.prompt.budget import Budget
 from typecase.render.length import Tokenization
-from typecase.render.prompt import check_template_trust, given, write_prompt
+from typecase.render.prompt import check_template_trust, merge_kwargs, write_prompt
 from typecase.render.requests import check_media_kwargs, check_model
 from typecase.render.surrogates import refusing_surrogates
 
@@ -65,16 +65,15 @@ def detokenize(front: Front, request: DetokenizeRequest) -> DetokenizeResponse:
 
 
 def _chat_prompt(front: Front, request: TokenizeChat, now: Callable[[], datetime], budget: Budget | None) -> str:
-    own = request.chat_template_kwargs or {}
-    flags = given(
-        add_generation_prompt=request.add_generation_prompt, continue_final_message=request.continue_final_message
-    )
+    kwargs = merge_kwargs(front.template_kwargs, request.chat_template_kwargs or {})
+    kwargs["add_generation_prompt"] = request.add_generation_prompt
+    kwargs["continue_final_message"] = request.continue_final_message
     return write_prompt(
         front,
         request.messages,
         tools=request.tools,
         template=request.chat_template,
-        kwargs={**own, **flags},
+        kwargs=kwargs,
         now=now,
         budget=budget,
     )

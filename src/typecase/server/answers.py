@@ -6,7 +6,17 @@ the request path only appends ``vary`` and ``x-request-id``. Header order and th
 
 from __future__ import annotations
 
-__all__ = ["JSON_TYPE", "NOT_FOUND", "VARY_ORIGIN", "Answer", "Header", "detail", "json_answer", "method_not_allowed"]
+__all__ = [
+    "JSON_TYPE",
+    "NOT_FOUND",
+    "VARY_ORIGIN",
+    "WHOLE_ANSWER",
+    "Answer",
+    "Header",
+    "detail",
+    "json_answer",
+    "method_not_allowed",
+]
 
 import msgspec
 
@@ -14,6 +24,9 @@ Header = tuple[bytes, bytes]
 
 JSON_TYPE = (b"content-type", b"application/json")
 VARY_ORIGIN = (b"vary", b"Origin")
+
+WHOLE_ANSWER = "typecase.whole_answer"
+"""Key of an ASGI scope: how the protocol takes a whole answer at once (``BoundedHttp.answer``), where it does."""
 
 _encode = msgspec.json.Encoder().encode
 

@@ -24,11 +24,12 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from typecase.server.answers import JSON_TYPE, NOT_FOUND, VARY_ORIGIN, Answer, Header
+from typecase.server.answers import JSON_TYPE, NOT_FOUND, VARY_ORIGIN, WHOLE_ANSWER, Answer, Header
 from typecase.server.auth import GUARDED_PREFIXES, UNAUTHORIZED, KeyGuard
 from typecase.server.errors import UNSUPPORTED_MEDIA_TYPE, BodyTooLarge, answer_to
 from typecase.server.limits import ClientGone, InFlight, read_body
 from typecase.server.logs import AccessLog, RequestLog
+from typecase.server.memory import settle
 from typecase.server.metrics import HttpCounts, is_counted
 from typecase.server.rendering import Renderer
 from typecase.server.routes.docs import docs_routes
@@ -152,8 +153,11 @@ class App:
             return
         if self.access_log is not None:
             self.access_log.note(scope, answer.status)
-        await send({"type": "http.response.start", "status": answer.status, "headers": [*answer.headers, *extra]})
-        await send({"type": "http.response.body", "body": answer.body})
+        lines = [*answer.headers, *extra]
+        whole = scope.get(WHOLE_ANSWER)
+        if whole is None or scope["method"] == "HEAD" or not whole(answer.status, lines, answer.body):
+            await send({"type": "http.response.start", "status": answer.status, "headers": lines})
+            await send({"type": "http.response.body", "body": answer.body})
 
     def _path(self, scope: Scope) -> str:
         """The path as the routes have it: without what a proxy (``--root-path``) or a mount put before it."""
@@ -283,6 +287,7 @@ class App:
             self._warm = True
             for model in self.models:
                 model.warm_up()
+            settle()
 
     def close(self) -> None:
         """Let the threads end and write what the access log holds."""

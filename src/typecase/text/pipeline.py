@@ -2,8 +2,8 @@
 
 ``Pipeline`` holds the parts that decide behaviour: normalizer, pre-tokenizer, post-processor, the model's switches and
 the flags of the added tokens. Two checkpoints with equal pipelines differ only in their tables, so agreement between
-``fastokens`` and HF ``tokenizers`` is a property of the pipeline: ``proved.json`` lists the fingerprints of those on which the
-tests hold both equal. The vocabulary is skipped, not built: reading 11 MB takes some milliseconds.
+``fastokens`` and HF ``tokenizers`` is a property of the pipeline: ``proved.json`` lists the fingerprints of those on
+which the tests hold both equal. The vocabulary is skipped, not built: reading 11 MB takes some milliseconds.
 """
 
 from __future__ import annotations

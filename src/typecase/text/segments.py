@@ -1,9 +1,10 @@
 """A cache of encoded text segments for the HF fallback (``fastokens`` has its own).
 
-HF ``tokenizers`` cuts a text at the added tokens that aren't normalised and encodes what lies between them alone. Cutting at
-those of them that take no neighbouring white space with them, encoding the pieces and joining the ids therefore gives
-the ids of the whole, except where a rule looks at the position in the text; ``SegmentCache.is_exact`` tries that out on the
-probes, and a tokenizer that fails is not cached. Chat and agent traffic repeats whole segments, so hits are common.
+HF ``tokenizers`` cuts a text at the added tokens that aren't normalised and encodes what lies between them alone.
+Cutting at those of them that take no neighbouring white space with them, encoding the pieces and joining the ids
+therefore gives the ids of the whole, except where a rule looks at the position in the text; ``SegmentCache.is_exact``
+tries that out on the probes, and a tokenizer that fails is not cached. Chat and agent traffic repeats whole segments,
+so hits are common.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class SegmentCache:
         self._lock = Lock()
         raw = [t for t in added_tokens if not t.normalized and t.content]
         self._ids = {t.content: t.id for t in raw if not (t.lstrip or t.rstrip)}
-        # The alternatives of a Python pattern are tried in order, so longest first makes it leftmost-longest, as HF's is.
+        # The alternatives of a Python pattern are tried in order, so longest first makes it leftmost-longest, as HF's
+        # is.
         longest_first = sorted({t.content for t in raw}, key=len, reverse=True)
         # A single_word match depends on its neighbours, which a piece no longer has.
         usable = bool(self._ids) and not any(t.single_word for t in added_tokens)

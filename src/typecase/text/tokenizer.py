@@ -1,8 +1,8 @@
 """The tokenizer of a checkpoint: which library encodes is decided once, at start.
 
-``load_tokenizer`` takes ``fastokens`` where it reads the tokenizer.json and agrees with HF ``tokenizers``, and HF otherwise.
-Agreement is proved ahead for the pipelines listed in ``proved.json`` (the tests hold it on thousands of hard strings); any
-other is compared here on a few hundred, which costs a second load.
+``load_tokenizer`` takes ``fastokens`` where it reads the tokenizer.json and agrees with HF ``tokenizers``, and HF
+otherwise. Agreement is proved ahead for the pipelines listed in ``proved.json`` (the tests hold it on thousands of
+hard strings); any other is compared here on a few hundred, which costs a second load.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Tokenizer:
     def encode(self, text: str, *, add_special_tokens: bool = False) -> array[int]:
         """The ids of ``text``. Added tokens written out in it become their ids, as in the checkpoint's own tokenizer.
 
-        With ``add_special_tokens`` the post-processor's tokens stand around it. Raises ``UnicodeEncodeError`` for a lone
-        surrogate, which no UTF-8 and hence no tokenizer can represent.
+        With ``add_special_tokens`` the post-processor's tokens stand around it. Raises ``UnicodeEncodeError`` for a
+        lone surrogate, which no UTF-8 and hence no tokenizer can represent.
         """
         if self._segments is not None and not add_special_tokens:
             return self._segments.encode(text)
@@ -185,7 +185,8 @@ def _first_difference(fast: Backend, reference: Backend, pipeline: Pipeline) -> 
 
 
 def _is_proved(pipeline: Pipeline, backend: Backend) -> bool:
-    """Whether the tests hold this pipeline equal in both libraries. They know byte-level vocabularies with all bytes only."""
+    """Whether the tests hold this pipeline equal in both libraries. They know byte-level vocabularies with all bytes
+    only."""
     listed = json.loads(files("typecase.text").joinpath("proved.json").read_bytes())
     if pipeline.fingerprint not in listed["pipelines"]:
         return False
