@@ -49,8 +49,9 @@ def main() -> int:
     port = args.port or free_port(8000)
     command = [sys.executable, "-m", "typecase.cli.main", "launch", "render", str(model)]
     command += ["--served-model-name", "smollm2", "--host", "127.0.0.1", "--port", str(port)]
+    command.append("--disable-uvicorn-access-log")
     say("Starting", "typecase launch render " + " ".join(command[5:]))
-    server = subprocess.Popen(command)
+    server = subprocess.Popen(command, env={**os.environ, "VLLM_LOGGING_LEVEL": "WARNING"})
     try:
         wait_ready(server, port)
         show_chat(port)
@@ -155,7 +156,7 @@ def show_chat(port: int) -> None:
     say("\nWhat the model reads", f"{len(ids)} tokens, each with its id")
     print(tokens_line(port, ids))
     say("\nThe answer", "POST /v1/chat/completions/render")
-    print(json.dumps(answer, ensure_ascii=False))
+    print(json.dumps(answer, ensure_ascii=False), flush=True)
     text = ask(port, "/detokenize", {"tokens": ids})["prompt"]
     again = ask(port, "/tokenize", {"prompt": text, "add_special_tokens": False})["tokens"]
     say("\nAnd back", "POST /detokenize")
@@ -174,8 +175,10 @@ def tokens_line(port: int, ids: list[int]) -> str:
         if "\ufffd" in text:
             continue
         colour = ("30;46", "30;43", "30;42", "30;45")[len(shown) % 4]
-        visible = text.replace("\n", "⏎\n" if terminal() else "⏎").replace("\t", "→")
-        shown.append(paint(visible, colour) + paint(",".join(map(str, pending)), "2"))
+        # A line of the prompt ends where the model's does; the id stays on the line of its token.
+        ending = "\n" if terminal() and text.endswith("\n") else ""
+        visible = text.replace("\n", "⏎").replace("\t", "→")
+        shown.append(paint(visible, colour) + paint(",".join(map(str, pending)), "2") + ending)
         pending = []
     return " ".join(shown) + (f" {paint(','.join(map(str, pending)), '2')}" if pending else "")
 

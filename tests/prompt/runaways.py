@@ -35,6 +35,20 @@ RUNAWAYS = {
     "straight line of sums": "".join(f"{{% set x{i} = text + 'b' %}}" for i in range(3000)),
     "long sum": "{% set x = " + " + ".join(["text"] * 150) + " %}{% set y = " + " + ".join(["x"] * 150) + " %}",
     "long concatenation": "{% set x = " + " ~ ".join(["text"] * 999) + " %}",
+    "short pieces": "{% set t = text[:500] %}{% for a in range(99999) %}{% for b in range(99999) %}{{ t ~ b }}{% endfor %}"
+    "{% endfor %}",
+    "short pieces in a set block": "{% set t = text[:500] %}{% set x %}{% for a in range(99999) %}{% for b in range(99999) %}"
+    "{{ t + 'b' }}{% endfor %}{% endfor %}{% endset %}",
+    "short pieces in a macro": "{% set t = text[:500] %}{% macro m() %}{% for a in range(99999) %}{{ t ~ a }}{{ t ~ a }}"
+    "{% endfor %}{% endmacro %}{{ m() }}",
+    "short pieces in a recursive loop": "{% set t = text[:500] %}{% for a in range(99999) recursive %}{{ t ~ a }}{% endfor %}",
+    "short pieces in a block": "{% set t = text[:500] %}{% set x %}{% block b scoped %}{% for a in range(99999) %}{{ t ~ a }}"
+    "{% endfor %}{% endblock %}{% endset %}",
+    "short pieces in a list": "{% set t = text[:500] %}{% set x = range(99999)|map('replace', '0', t)|list %}",
+    "short pieces in lists": "{% set t = text[:500] %}{% set ns = namespace(x=[]) %}{% for a in range(99999) %}"
+    "{% set ns.x = [ns.x, t ~ a] %}{% endfor %}",
+    "short pieces in namespaces": "{% set t = text[:500] %}{% set ns = namespace(x=0) %}{% for a in range(99999) %}"
+    "{% set ns = namespace(x=ns, y=t ~ a) %}{% endfor %}",
     # macros and blocks
     "macro that calls itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
     "macro that calls itself twice": "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",

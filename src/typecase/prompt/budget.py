@@ -56,11 +56,11 @@ class Budget:
         """Hand out the next steps, if there are any left and there is time."""
         if self._deadline is None:
             wanted = self._reserve
-        elif self._deadline():
-            self._stop("The chat template took longer than its time limit.")
-        elif self.fuel < -_LONGEST:
-            self._stop("The chat template asks for an operation that takes too long.")
         else:
+            if self._deadline():
+                self._stop("The chat template took longer than its time limit.")
+            if self.fuel < -_LONGEST:
+                self._stop("The chat template asks for an operation that takes too long.")
             wanted = min(_STEPS_PER_CHECK - self.fuel, self._reserve)
         if self.fuel + wanted < 0:
             self._stop(f"The chat template took more than its limit of {self._steps} steps.")

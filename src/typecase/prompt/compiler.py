@@ -26,7 +26,7 @@ from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame, operators
 from jinja2.idtracking import VAR_LOAD_RESOLVE
 
-from typecase.prompt.operators import SCALARS, SMALL, RenderContext
+from typecase.prompt.operators import CHUNK, SCALARS, SMALL, RenderContext
 from typecase.prompt.sandbox import LOOP_ATTRIBUTES, Sandbox
 
 __all__ = ["Program", "compile_template"]
@@ -109,10 +109,25 @@ class _Generator(CodeGenerator):
             self._counted.add(id(node.iter))
         super().visit_For(node, frame)
 
+    def buffer(self, frame: Frame) -> None:
+        super().buffer(frame)
+        self.writeline(f"{frame.buffer}_done = 0")
+
+    def simple_write(self, s: str, frame: Frame, node: nodes.Node | None = None) -> None:
+        # only for pieces that come out of another generator, one by one
+        super().simple_write(s, frame, node)
+        self._write_flush(frame)
+
+    def _write_flush(self, frame: Frame) -> None:
+        if frame.buffer is not None:
+            done = f"{frame.buffer}_done"
+            self.writeline(f"if len({frame.buffer}) - {done} > {CHUNK}: {done} = ops.flush({frame.buffer}, {done})")
+
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
         cost = self._round_costs.pop(id(nodes), None)
         if cost is not None:
             self._write_step(cost)
+            self._write_flush(frame)
         super().blockvisit(nodes, frame)
 
     def macro_body(self, node: nodes.Macro | nodes.CallBlock, frame: Frame) -> Any:

@@ -153,10 +153,14 @@ def _join(context: RenderContext, args: Args, kwargs: Kwargs) -> Args | None:
     value = args[0]
     if attribute is not None:
         value = map(make_attrgetter(context.environment, attribute), value)
-    parts = [
-        item if isinstance(item, str) or hasattr(item, "__html__") else ops.text(item) for item in ops.counted(value)
-    ]
-    ops.budget.grow(8 * len(parts))
+    parts = []
+    size = 0
+    for item in ops.counted(value):
+        part = item if isinstance(item, str) or hasattr(item, "__html__") else ops.text(item)
+        parts.append(part)
+        size += 8 + len(part) if isinstance(part, str) else 8
+        if size > ops.budget.characters:
+            ops.budget.require(size)
     require_join(ops, _string(ops, separator), parts)
     return parts, separator
 

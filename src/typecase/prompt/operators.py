@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
+from itertools import islice
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,13 @@ from typecase.prompt.weight import weigh
 if TYPE_CHECKING:
     from typecase.prompt.budget import Budget
 
-__all__ = ["SCALARS", "SMALL", "Operators", "RenderContext"]
+__all__ = ["CHUNK", "SCALARS", "SMALL", "Operators", "RenderContext"]
 
 #: text up to this length is free: what keeps it alive is charged
-SMALL = 1024
+SMALL = 512
+
+#: pieces of text, or items, that are collected between two looks at the budget
+CHUNK = 512
 
 #: types that cost nothing to compare or copy (int is looked at: it may be huge)
 SCALARS = frozenset({type(None), bool, float, Undefined})
@@ -98,6 +102,22 @@ class Operators:
             self.budget.grow(size)
         return "".join(pieces)
 
+    def collect(self, pieces: Iterator[str]) -> str:
+        """The pieces of a template or block, charged while they come."""
+        chunk = list(islice(pieces, CHUNK))
+        if len(chunk) < CHUNK:
+            return self.concat(chunk)
+        chunks = []
+        while chunk:
+            chunks.append(self.concat(chunk))
+            chunk = list(islice(pieces, CHUNK))
+        return self.concat(chunks)
+
+    def flush(self, buffer: list[str], done: int) -> int:
+        """Join the pieces of a long buffer from ``done`` on, so that they are charged; gives the new ``done``."""
+        buffer[done:] = [self.concat(buffer[done:])]
+        return done + 1
+
     # Values ----------------------------------------------------------------------------------------------------------
 
     def grown(self, value: Any) -> Any:
@@ -116,11 +136,10 @@ class Operators:
         return value
 
     def made(self, value: Any) -> Any:
-        """Charge for a container that may hold other values more than once."""
-        if isinstance(value, _COLLECTIONS):
-            self.budget.grow(_CONTAINER + _ELEMENT * len(value))
+        """Charge for a container, with all it holds: it may hold a value more than once, or keep text alive."""
         if self.budget.bounded:
-            self.weight(value)
+            self.budget.grow(_CONTAINER + _ELEMENT * (len(value) if isinstance(value, _COLLECTIONS) else 1))
+            self.budget.grow(self.weight(value))
         return value
 
     def weight(self, value: Any) -> int:
@@ -195,7 +214,11 @@ class Operators:
         if isinstance(iterable, _COLLECTIONS):
             self.budget.grow(_CONTAINER + _ELEMENT * len(iterable))
             return list(iterable)
-        return self.made(list(self.counted(iterable)))  # type: ignore[no-any-return]
+        items: list[Any] = []
+        counted = self.counted(iterable)
+        while chunk := list(islice(counted, CHUNK)):
+            items += self.made(chunk)
+        return items
 
     # Comparison ------------------------------------------------------------------------------------------------------
 

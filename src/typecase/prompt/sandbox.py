@@ -100,6 +100,7 @@ def namespace(ops: Operators, /, *args: Any, **kwargs: Any) -> Namespace:
     """The global of that name."""
     made = Namespace(*args, **kwargs)
     made._ops = ops
+    ops.made(made.__dict__)
     return made
 
 
@@ -182,7 +183,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             _drop_scopes(kwargs)
             return obj(ops, *args, **kwargs)
         if kind is BlockReference and not args:
-            text = ops.concat(list(obj._stack[obj._depth](obj._context)))
+            text = ops.collect(obj._stack[obj._depth](obj._context))
             return Markup(text) if obj._context.eval_ctx.autoescape else text
         for argument in args:
             ops.weighed(argument)

@@ -42,7 +42,10 @@ _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 
 class ChatTemplate:
     """``source`` compiled. ``variables``: the names it looks up and neither sets nor gets from Jinja.
-    ``accepted``: template kwargs that vLLM passes on; it drops all others."""
+    ``accepted``: template kwargs that vLLM passes on; it drops all others.
+
+    ``limit`` is for sources from requests: compiling takes about 5 microseconds and 4 kB a character, at worst 20.
+    """
 
     __slots__ = ("_program", "accepted", "content_format", "error", "source", "variables")
 
@@ -52,13 +55,15 @@ class ChatTemplate:
     content_format: ContentFormat
     error: str | None
 
-    def __init__(self, source: str):
+    def __init__(self, source: str, *, limit: int | None = None):
         self.source = source
         self.error = None
         self._program: Program | None = None
         self.variables = frozenset()
         self.content_format = "string"
         try:
+            if limit is not None and len(source) > limit:
+                raise TemplateLimit(f"The chat template is longer than its limit of {limit} characters.")
             tree = ENVIRONMENT.parse(source)
             self._program = compile_template(ENVIRONMENT, tree)
             self.variables = self._program.undeclared
@@ -119,7 +124,7 @@ class ChatTemplate:
         context = RenderContext(ENVIRONMENT, names, None, program.blocks)
         context.ops = Operators(Budget.unlimited() if budget is None else budget)
         try:
-            return context.ops.concat(list(program.root(context)))
+            return context.ops.collect(program.root(context))
         except Exception as error:  # a template can raise anything that Python expressions can
             raise _refusal(error) from error
 
