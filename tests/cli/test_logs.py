@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from typecase.api.printable import printable
 from typecase.cli.failure import StartError
-from typecase.cli.logs import LogOptions, configure, printable
+from typecase.cli.logs import LogOptions, configure
 
 pytestmark = pytest.mark.usefixtures("loggers_as_before")
 

@@ -3,6 +3,8 @@ is wrong with it, so that a start-up failure can be printed as it is."""
 
 from __future__ import annotations
 
+from typecase.api.printable import printable
+
 __all__ = ["CheckpointError", "one_line"]
 
 _LONGEST = 600
@@ -23,7 +25,5 @@ def one_line(text: str) -> str:
     >>> one_line("a\\n  b\\x1b[31m")
     'a b\\\\x1b[31m'
     """
-    text = " ".join(text.split())
-    if not text.isprintable():
-        text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+    text = printable(" ".join(text.split()))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

@@ -6,7 +6,7 @@ their own, ``--uvicorn-log-level``. A file for ``logging.config.dictConfig`` rep
 
 from __future__ import annotations
 
-__all__ = ["LogOptions", "configure", "printable"]
+__all__ = ["LogOptions", "configure"]
 
 import json
 import logging
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typecase.api.printable import printable
 from typecase.cli.failure import StartError
 
 LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG", "NOTSET")
@@ -33,15 +34,6 @@ class LogOptions:
     prefix: str = ""
     file: str | None = None
     enabled: bool = True
-
-
-def printable(text: str) -> str:
-    """The text on one line: what a terminal would act on (escape sequences, line breaks) is written as an escape."""
-    return text if text.isprintable() else "".join(map(_escape, text))
-
-
-def _escape(character: str) -> str:
-    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
 
 
 class _TextFormatter(logging.Formatter):

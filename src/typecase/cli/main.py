@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(args)
     except StartError as error:
-        from typecase.cli.logs import printable
+        from typecase.api.printable import printable
 
         print(f"typecase: error: {printable(str(error))}", file=sys.stderr)
         return 1
@@ -74,7 +74,7 @@ def _command(name: str, args: list[str]) -> int:
 
 
 def _usage(prog: str, page: str, message: str) -> int:
-    from typecase.cli.logs import printable
+    from typecase.api.printable import printable
 
     print(f"{page.splitlines()[0]}\n{prog}: error: {printable(message)}", file=sys.stderr)
     return 2

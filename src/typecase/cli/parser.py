@@ -13,8 +13,8 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+from typecase.api.printable import printable
 from typecase.cli.flags import Flag
-from typecase.cli.logs import printable
 from typecase.cli.values import KINDS, optional
 from typecase.cli.words import WordsError, rewrite
 

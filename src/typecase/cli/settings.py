@@ -89,6 +89,7 @@ def server_settings(arguments: Arguments, environment: Environment) -> ServerSet
         ssl_ciphers=arguments.ssl_ciphers,
         enable_ssl_refresh=arguments.enable_ssl_refresh,
         max_body_bytes=_bytes(arguments, "max_body_mb"),
+        max_json_nodes=arguments.max_json_nodes,
         max_bytes_in_flight=_bytes(arguments, "max_in_flight_mb"),
         max_header_bytes=arguments.h11_max_incomplete_event_size,
         max_header_count=arguments.h11_max_header_count,

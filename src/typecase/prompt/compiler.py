@@ -83,6 +83,7 @@ class _Generator(CodeGenerator):
         self._round_costs: dict[int, int] = {}  # by id of a loop's body
         self._counted: set[int] = set()  # ids of expressions that are iterated out of sight of a loop's body
         self._uncharged: set[int] = set()  # ids of additions whose surroundings check the result
+        self._replacing: dict[int, nodes.Expr] = {}  # by id of the new value: the expression of the old one
         self._macro_cost = 0
         self._block_cost = 0
 
@@ -155,10 +156,34 @@ class _Generator(CodeGenerator):
             if action == VAR_LOAD_RESOLVE and name is not None and name not in self.environment.globals:
                 self.undeclared.add(name)
 
+    # Statements ------------------------------------------------------------------------------------------------------
+
+    def visit_Assign(self, node: nodes.Assign, frame: Frame) -> None:
+        target, value = node.target, node.node
+        if isinstance(target, nodes.NSRef) and isinstance(value, nodes.Add | nodes.Concat):
+            first: nodes.Node = value
+            while isinstance(first, nodes.Add | nodes.Concat):
+                first = first.left if isinstance(first, nodes.Add) else first.nodes[0]
+            if (
+                isinstance(first, nodes.Getattr)
+                and first.attr == target.attr
+                and isinstance(first.node, nodes.Name)
+                and first.node.name == target.name
+            ):
+                self._replacing[id(value)] = first  # `ns.text = ns.text ~ ...`
+        super().visit_Assign(node, frame)
+
     # Expressions -----------------------------------------------------------------------------------------------------
 
     def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
-        if id(node) in self._counted:
+        replaced = self._replacing.pop(id(node), None)
+        if replaced is not None:
+            self.write("ops.replacing(")
+            super().visit(replaced, *args, **kwargs)
+            self.write(", ")
+            super().visit(node, *args, **kwargs)
+            self.write(")")
+        elif id(node) in self._counted:
             self._counted.discard(id(node))
             self.write("ops.counted(")
             super().visit(node, *args, **kwargs)

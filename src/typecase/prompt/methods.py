@@ -68,7 +68,7 @@ def require_split(ops: Operators, text: Any, separator: Any, at: str = _SPACES) 
         pieces = sum(map(text.count, at))
     else:
         pieces = len(text) >> 1
-    ops.budget.grow(pieces * _PIECE)
+    ops.budget.grow(len(text) + pieces * _PIECE)
 
 
 def require_strip(ops: Operators, text: Any, characters: Any) -> None:
@@ -232,5 +232,5 @@ _GUARDS: dict[str, _Guard] = {
     **dict.fromkeys(("striptags", "unescape"), _markup),
 }
 
-# methods whose result may hold a value more than once
-_BUILDERS = frozenset({"fromkeys", "union", "intersection", "difference", "symmetric_difference"})
+# methods whose result may hold a value more than once, or texts of its own
+_BUILDERS = frozenset({"fromkeys", "partition", "rpartition", "union", "intersection", "difference", "symmetric_difference"})

@@ -100,7 +100,7 @@ def write_prompt(
     if not chosen.knows_developer:
         conversation = fold_developer_messages(conversation)
     accepted = chosen.chat.accepted
-    shown = {**front.checkpoint.special_tokens}
+    shown: dict[str, Any] = {**front.checkpoint.special_tokens}
     for name, value in variables.items():
         if name in accepted:
             shown[name] = value

@@ -7,7 +7,7 @@ it moves a terminal's cursor.
 
 from __future__ import annotations
 
-__all__ = ["AccessLog", "RequestLog", "printable"]
+__all__ = ["AccessLog", "RequestLog"]
 
 import asyncio
 import logging
@@ -15,20 +15,13 @@ from collections.abc import Mapping, MutableMapping
 from http import HTTPStatus
 from typing import Any, TextIO
 
+from typecase.api.printable import printable
+
 _PHRASES: Mapping[int, str] = {int(status): f"{int(status)} {status.phrase}" for status in HTTPStatus}
 
 # Long enough to write many lines at once under load, short enough that somebody who watches sees no delay.
 _FLUSH_SECONDS = 0.25
 _FLUSH_LINES = 512
-
-
-def printable(text: str) -> str:
-    """``text`` with everything a terminal would not show as a plain character written as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
-    )
 
 
 class AccessLog:
