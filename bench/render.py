@@ -14,6 +14,7 @@ import argparse
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -31,7 +32,11 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=9400)
     parser.add_argument("--flags", default="", help="more flags for our server, separated by blanks")
     args, rest = parser.parse_known_args()
-    model = long_context_copy(args.models)
+    with tempfile.TemporaryDirectory() as folder:
+        return compare(args, rest, long_context_copy(args.models / "qwen3", Path(folder) / "qwen3-262k"))
+
+
+def compare(args: argparse.Namespace, rest: list[str], model: Path) -> int:
     ours = [sys.executable, "-m", "typecase.cli.main", "launch", "render", str(model), *args.flags.split()]
     commands = {
         "rs": [str(args.rust), "render", str(model)],
@@ -54,13 +59,11 @@ def main() -> int:
             server.wait()
 
 
-def long_context_copy(models: Path) -> Path:
-    source, copy = models / "qwen3", models / "qwen3-262k"
-    copy.mkdir(exist_ok=True)
-    for file in source.iterdir():
-        link = copy / file.name
-        if file.name != "config.json" and not link.exists():
-            link.symlink_to(f"../{source.name}/{file.name}")
+def long_context_copy(source: Path, copy: Path) -> Path:
+    copy.mkdir()
+    for file in source.resolve().iterdir():
+        if file.name != "config.json":
+            (copy / file.name).symlink_to(file)
     config = (source / "config.json").read_text()
     (copy / "config.json").write_text(re.sub(r'("max_position_embeddings": *)\d+', r"\g<1>262144", config))
     return copy

@@ -233,4 +233,6 @@ _GUARDS: dict[str, _Guard] = {
 }
 
 # methods whose result may hold a value more than once, or texts of its own
-_BUILDERS = frozenset({"fromkeys", "partition", "rpartition", "union", "intersection", "difference", "symmetric_difference"})
+_BUILDERS = frozenset(
+    {"fromkeys", "partition", "rpartition", "union", "intersection", "difference", "symmetric_difference"}
+)

@@ -141,7 +141,7 @@ class ChatTemplate:
         continue_final_message: bool | str,
     ) -> None:
         """What transformers refuses before it looks at the template, in its order and words."""
-        for name in ("conversation", "self"):
+        for name in ("conversation", "messages", "self"):
             if name in variables:
                 raise TemplateError(f"apply_chat_template() got multiple values for argument {name!r}")
         if variables.get("return_assistant_tokens_mask"):

@@ -15,7 +15,7 @@ __all__ = ["BoundedHttp", "bounded_protocol"]
 
 import enum
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
@@ -129,7 +129,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_headers_complete()
         if self.parser.should_upgrade():
             self.cycle.keep_alive = False
-        self.scope[WHOLE_ANSWER] = partial(self.answer, self.cycle)
+        cast(dict[str, Any], self.scope)[WHOLE_ANSWER] = partial(self.answer, self.cycle)
 
     def on_body(self, body: bytes) -> None:
         self._settle()

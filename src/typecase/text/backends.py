@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import fastokens
     import tokenizers
 
-__all__ = ["Backend", "CannotEncode", "FastokensBackend", "TokenizersBackend", "UnloadableTokenizer", "WithOffsets"]
+__all__ = ["Backend", "CannotEncode", "FastokensBackend", "TokenizersBackend", "UnloadableTokenizer"]
 
 _LARGEST_ID = 2**32 - 1
 
@@ -26,13 +26,6 @@ class UnloadableTokenizer(ValueError):
 
 class CannotEncode(ValueError):
     """``fastokens`` gives up on this text (a byte that the vocabulary lacks), where HF ``tokenizers`` finds ids."""
-
-
-class WithOffsets(Protocol):
-    """Ids together with the code points each came from."""
-
-    ids: list[int]
-    offsets: list[tuple[int, int]]
 
 
 class Backend(Protocol):
@@ -81,16 +74,20 @@ class FastokensBackend:
         return ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool) -> str:
-        return self._tokenizer.decode(_in_range(ids), skip_special_tokens)
+        text: str = self._tokenizer.decode(_in_range(ids), skip_special_tokens)
+        return text
 
     def token(self, token_id: int) -> str | None:
-        return self._tokenizer.id_to_token(token_id) if 0 <= token_id <= _LARGEST_ID else None
+        token: str | None = self._tokenizer.id_to_token(token_id) if 0 <= token_id <= _LARGEST_ID else None
+        return token
 
     def token_id(self, token: str) -> int | None:
-        return self._tokenizer.token_to_id(token)
+        token_id: int | None = self._tokenizer.token_to_id(token)
+        return token_id
 
     def vocabulary_size(self) -> int:
-        return self._tokenizer.vocab_size
+        size: int = self._tokenizer.vocab_size
+        return size
 
 
 class TokenizersBackend:
@@ -114,10 +111,10 @@ class TokenizersBackend:
         encoding = self._tokenizer.encode_batch_fast([text], add_special_tokens=add_special_tokens)[0]
         return array("I", encoding.ids)
 
-    def encode_with_offsets(self, text: str, *, add_special_tokens: bool) -> WithOffsets:
+    def encode_with_offsets(self, text: str, *, add_special_tokens: bool) -> tuple[array[int], list[tuple[int, int]]]:
         text.encode()
-        encoding: WithOffsets = self._tokenizer.encode_batch([text], add_special_tokens=add_special_tokens)[0]
-        return encoding
+        encoding = self._tokenizer.encode_batch([text], add_special_tokens=add_special_tokens)[0]
+        return array("I", encoding.ids), encoding.offsets
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool) -> str:
         text: str = self._tokenizer.decode(_in_range(ids), skip_special_tokens=skip_special_tokens)

@@ -72,8 +72,7 @@ class Tokenizer:
 
         HF ``tokenizers`` alone knows offsets; it is loaded at the first call.
         """
-        encoding = self._load_reference().encode_with_offsets(text, add_special_tokens=add_special_tokens)
-        return array("I", encoding.ids), encoding.offsets
+        return self._load_reference().encode_with_offsets(text, add_special_tokens=add_special_tokens)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
         """The text of ``ids``. Ids outside the vocabulary decode to nothing."""
