@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from typecase.checkpoint.errors import CheckpointError
@@ -146,8 +145,9 @@ def test_errors_of_the_hub_are_one_line(monkeypatch: pytest.MonkeyPatch, name: s
 
     def fail(*_: Any, **__: Any) -> str:
         if issubclass(kind, errors.HfHubHTTPError):
-            response = httpx.Response(404, request=httpx.Request("GET", "https://hub.example"))
-            raise kind("several\n\nlines", response=response)
+            client = sys.modules[errors.Response.__module__.partition(".")[0]]  # httpx or, since hub 2, httpx2
+            request = client.Request("GET", "https://hub.example")
+            raise kind("several\n\nlines", response=client.Response(404, request=request))
         raise kind("several\n\nlines")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)

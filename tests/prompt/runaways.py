@@ -21,11 +21,14 @@ RUNAWAYS = {
     # loops
     "nested loops": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
     "nested loops that print": "{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}",
-    "loop over a filtered loop": "{% for a in range(99999) %}{% for b in range(99999) if false %}{% endfor %}{% endfor %}",
+    "loop over a filtered loop": "{% for a in range(99999) %}{% for b in range(99999) if false %}{% endfor %}"
+    "{% endfor %}",
     "loop with long body": "{% for a in range(99999) %}" + "{{ text }}" * 2000 + "{% endfor %}",
-    "loops in select": "{% for a in range(99999) %}{% for b in range(99999)|select('gt', 99999) %}{% endfor %}{% endfor %}",
+    "loops in select": "{% for a in range(99999) %}{% for b in range(99999)|select('gt', 99999) %}{% endfor %}"
+    "{% endfor %}",
     "list of a selection": "{% for a in range(99999) %}{% set x = range(99999)|reject('lt', 99999)|list %}{% endfor %}",
-    "loop length of a generator": "{% for a in range(999) %}{% for b in range(99999)|map('string') %}{{ loop.length }}{% break %}"
+    "loop length of a generator": "{% for a in range(999) %}{% for b in range(99999)|map('string') %}{{ loop.length }}"
+    "{% break %}"
     "{% endfor %}{% endfor %}",
     "recursive loop": "{% for a in [range(9)] recursive %}{{ loop([range(9)] * 9) }}{% endfor %}",
     "straight line": "{{ text }}" * 20000,
@@ -35,14 +38,19 @@ RUNAWAYS = {
     "straight line of sums": "".join(f"{{% set x{i} = text + 'b' %}}" for i in range(3000)),
     "long sum": "{% set x = " + " + ".join(["text"] * 150) + " %}{% set y = " + " + ".join(["x"] * 150) + " %}",
     "long concatenation": "{% set x = " + " ~ ".join(["text"] * 999) + " %}",
-    "short pieces": "{% set t = text[:500] %}{% for a in range(99999) %}{% for b in range(99999) %}{{ t ~ b }}{% endfor %}"
+    "short pieces": "{% set t = text[:500] %}{% for a in range(99999) %}{% for b in range(99999) %}{{ t ~ b }}"
+    "{% endfor %}"
     "{% endfor %}",
-    "short pieces in a set block": "{% set t = text[:500] %}{% set x %}{% for a in range(99999) %}{% for b in range(99999) %}"
+    "short pieces in a set block": "{% set t = text[:500] %}{% set x %}{% for a in range(99999) %}"
+    "{% for b in range(99999) %}"
     "{{ t + 'b' }}{% endfor %}{% endfor %}{% endset %}",
-    "short pieces in a macro": "{% set t = text[:500] %}{% macro m() %}{% for a in range(99999) %}{{ t ~ a }}{{ t ~ a }}"
+    "short pieces in a macro": "{% set t = text[:500] %}{% macro m() %}{% for a in range(99999) %}{{ t ~ a }}"
+    "{{ t ~ a }}"
     "{% endfor %}{% endmacro %}{{ m() }}",
-    "short pieces in a recursive loop": "{% set t = text[:500] %}{% for a in range(99999) recursive %}{{ t ~ a }}{% endfor %}",
-    "short pieces in a block": "{% set t = text[:500] %}{% set x %}{% block b scoped %}{% for a in range(99999) %}{{ t ~ a }}"
+    "short pieces in a recursive loop": "{% set t = text[:500] %}{% for a in range(99999) recursive %}{{ t ~ a }}"
+    "{% endfor %}",
+    "short pieces in a block": "{% set t = text[:500] %}{% set x %}{% block b scoped %}{% for a in range(99999) %}"
+    "{{ t ~ a }}"
     "{% endfor %}{% endblock %}{% endset %}",
     "short pieces in a list": "{% set t = text[:500] %}{% set x = range(99999)|map('replace', '0', t)|list %}",
     "short pieces in lists": "{% set t = text[:500] %}{% set ns = namespace(x=[]) %}{% for a in range(99999) %}"
@@ -51,7 +59,8 @@ RUNAWAYS = {
     "{% set ns = namespace(x=ns, y=t ~ a) %}{% endfor %}",
     # macros and blocks
     "macro that calls itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
-    "macro that calls itself twice": "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",
+    "macro that calls itself twice": "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}"
+    "{{ m(60) }}",
     "caller that calls itself": "{% macro m() %}{{ caller() }}{{ caller() }}{% endmacro %}"
     "{% macro n(k) %}{% if k %}{% call m() %}{{ n(k - 1) }}{% endcall %}{% endif %}{% endmacro %}{{ n(60) }}",
     "block that calls itself": "{% block b %}{{ self.b() }}{{ self.b() }}{% endblock %}",
@@ -160,7 +169,8 @@ RUNAWAYS = {
     "letters": "{{ ('é' * 10**7)|list|length }}",
     "splitlines": "{{ ('\\n' * 10**7).splitlines()|length }}",
     "words": "{{ ('a ' * 10**7)|wordcount }}",
-    "keys without end": "{% set ns = namespace(d={}) %}{% for i in range(99999) %}{% set ns.d = dict(ns.d, **{i|string: text}) %}"
+    "keys without end": "{% set ns = namespace(d={}) %}{% for i in range(99999) %}"
+    "{% set ns.d = dict(ns.d, **{i|string: text}) %}"
     "{% endfor %}",
     # numbers
     "power of powers": "{{ 9**(9**9) }}",
@@ -185,5 +195,6 @@ RUNAWAYS = {
     "pprint": nesting("[x]", "{{ ([x] * 10**4)|pprint|length }}"),
     "long attribute": "{{ range(99999)|map(attribute='a.' * 10**6 ~ 'a')|list|length }}",
     "many searches": "{% for i in range(99999) %}{{ 'b' in text * 99 }}{% endfor %}",
-    "many comparisons": "{% set a = text * 99 %}{% set b = text * 98 ~ text %}{% for i in range(99999) %}{{ a == b }}{% endfor %}",
+    "many comparisons": "{% set a = text * 99 %}{% set b = text * 98 ~ text %}{% for i in range(99999) %}{{ a == b }}"
+    "{% endfor %}",
 }

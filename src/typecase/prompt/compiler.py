@@ -1,8 +1,8 @@
-"""Template source -> a Python function.
+"""A parsed template -> a Python function.
 
-Contract: ``compile_template(environment, source)`` parses and compiles with jinja2's parser and code generator and gives
-a ``Program``: the function that yields the pieces of the text, and the names the template looks up outside itself.
-Errors of jinja2 and of Python's compiler pass through.
+Contract: ``compile_template(environment, tree)`` compiles a parsed template with jinja2's code generator and gives a
+``Program``: the function that yields the pieces of the text, and the names the template looks up outside itself. Errors
+of jinja2 and of Python's compiler pass through.
 
 ``_Generator`` writes the same program as jinja2's generator with three differences, none of them visible in the text:
 
@@ -25,8 +25,9 @@ from typing import Any
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame, operators
 from jinja2.idtracking import VAR_LOAD_RESOLVE
+from jinja2.runtime import Context
 
-from typecase.prompt.operators import CHUNK, SCALARS, SMALL, RenderContext
+from typecase.prompt.operators import CHUNK, SCALARS, SMALL
 from typecase.prompt.sandbox import LOOP_ATTRIBUTES, Sandbox
 
 __all__ = ["Program", "compile_template"]
@@ -34,8 +35,8 @@ __all__ = ["Program", "compile_template"]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    root: Callable[[RenderContext], Iterator[str]]
-    blocks: dict[str, Callable[[RenderContext], Iterator[str]]]
+    root: Callable[[Context], Iterator[str]]
+    blocks: dict[str, Callable[[Context], Iterator[str]]]
     undeclared: frozenset[str]
 
 
@@ -330,7 +331,7 @@ class _Generator(CodeGenerator):
 
     # Operators -------------------------------------------------------------------------------------------------------
 
-    def visit_Add(self, node: nodes.Add, frame: Frame) -> None:
+    def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:
         uncharged = id(node) in self._uncharged
         self._uncharged.discard(id(node))
         if not (self._inline and _is_text(node)):
@@ -358,7 +359,7 @@ class _Generator(CodeGenerator):
     def visit_Sub(self, node: nodes.BinExpr, frame: Frame) -> None:
         self._write_operator(_ARITHMETIC[type(node).__name__], (node.left, node.right), frame)
 
-    visit_Mul = visit_Div = visit_FloorDiv = visit_Mod = visit_Pow = visit_Sub  # type: ignore[assignment]
+    visit_Mul = visit_Div = visit_FloorDiv = visit_Mod = visit_Pow = visit_Sub
 
     def visit_Neg(self, node: nodes.UnaryExpr, frame: Frame) -> None:
         if _is_constant(node):
@@ -366,7 +367,7 @@ class _Generator(CodeGenerator):
             return
         self._write_operator("neg" if isinstance(node, nodes.Neg) else "pos", (node.node,), frame)
 
-    visit_Pos = visit_Neg  # type: ignore[assignment]
+    visit_Pos = visit_Neg
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         if frame.eval_ctx.volatile or frame.eval_ctx.autoescape:

@@ -1,13 +1,14 @@
 """Does a chat template want message contents as strings or as lists of parts?
 
-Contract: ``detect_content_format(tree)`` reads a parsed template as vLLM's ``--chat-template-content-format auto`` does:
-``openai`` if some ``for`` loop runs over a message's content, else ``string``. What counts, in vLLM's terms:
+Contract: ``detect_content_format(tree)`` reads a parsed template as vLLM does for
+``--chat-template-content-format auto``: ``openai`` if some ``for`` loop runs over a message's content, else ``string``.
+What counts, in vLLM's terms:
 
 - *messages*: the variable of that name; a variable or namespace attribute that is set to one of these (also filtered,
   tested or sliced), anywhere in the template, whatever the scope;
 - *message*: the target of a loop over messages;
-- *content*: ``message.content`` or ``message['content']`` (also filtered, tested or sliced); inside a macro, a parameter
-  that some call of the macro gives such a content; outside of macros, any variable called ``content``.
+- *content*: ``message.content`` or ``message['content']`` (also filtered, tested or sliced); inside a macro, a
+  parameter that some call of the macro gives such a content; outside of macros, any variable called ``content``.
 
 A loop over messages, or the first loop over content, that unpacks its items makes vLLM's detection fail, and a failed
 detection means ``string``.

@@ -101,8 +101,8 @@ def raise_exception(message: Any) -> None:
 
 def _environment() -> Sandbox:
     environment = Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=[GenerationTag, LoopControlExtension])
-    environment.filters = bounded_filters(environment.filters) | {"tojson": tojson}
-    environment.tests = bounded_tests(environment.tests)
+    environment.filters.update(bounded_filters(environment.filters) | {"tojson": tojson})
+    environment.tests.update(bounded_tests(environment.tests))
     environment.globals |= {"dict": TemplateDict(), "lipsum": lipsum, "namespace": namespace}
     return environment
 

@@ -34,14 +34,14 @@ _Before = Callable[[RenderContext, Args, Kwargs], "Args | None"]  # args[0] is t
 _After = Callable[[Operators, Any, Args], Any]
 
 
-def bounded_filters(originals: Mapping[str, _Function]) -> dict[str, _Function]:
+def bounded_filters(originals: Mapping[str, Any]) -> dict[str, _Function]:
     return {
         name: original if name in _FREE_FILTERS else _bounded(original, _BEFORE.get(name), _AFTER.get(name, _grown))
         for name, original in originals.items()
     } | {"sum": _sum}
 
 
-def bounded_tests(originals: Mapping[str, _Function]) -> dict[str, _Function]:
+def bounded_tests(originals: Mapping[str, Any]) -> dict[str, _Function]:
     return {
         name: _bounded(original, _TEST_BEFORE[name], _as_is) if name in _TEST_BEFORE else original
         for name, original in originals.items()

@@ -1,8 +1,9 @@
 """Methods of strings, numbers, lists and dictionaries, within a budget.
 
-Contract: ``call_method(ops, method, args, kwargs)`` calls a bound method of a built-in type (or of ``Markup``) and gives
-what it gives. The table ``_GUARDS`` holds, by name, the methods whose work or result the receiver doesn't bound; the
-charge for those comes first. Whatever is not in it makes at most a copy of its receiver, which is charged afterwards.
+Contract: ``call_method(ops, method, args, kwargs)`` calls a bound method of a built-in type (or of ``Markup``) and
+gives what it gives. The table ``_GUARDS`` holds, by name, the methods whose work or result the receiver doesn't bound;
+the charge for those comes first. Whatever is not in it makes at most a copy of its receiver, which is charged
+afterwards.
 """
 
 from __future__ import annotations
@@ -57,15 +58,13 @@ def _argument(args: Args, kwargs: Kwargs, index: int, name: str, default: Any = 
 # Charges shared with the filters of the same purpose -----------------------------------------------------------------
 
 
-def require_split(ops: Operators, text: Any, separator: Any, at: str = _SPACES) -> None:
+def require_split(ops: Operators, text: str | bytes, separator: Any, at: str = _SPACES) -> None:
     """A piece costs far more memory than the characters in it."""
     if len(text) < SMALL:
         return
     ops.budget.work(len(text))
-    if isinstance(separator, type(text)):
-        pieces = text.count(separator) if len(separator) else 0
-    elif isinstance(text, str):
-        pieces = sum(map(text.count, at))
+    if isinstance(text, str):
+        pieces = text.count(separator) if isinstance(separator, str) and separator else sum(map(text.count, at))
     else:
         pieces = len(text) >> 1
     ops.budget.grow(len(text) + pieces * _PIECE)
@@ -78,7 +77,7 @@ def require_strip(ops: Operators, text: Any, characters: Any) -> None:
 
 
 def require_replace(ops: Operators, text: Any, old: Any, new: Any, count: Any = -1) -> None:
-    if not (isinstance(old, str | bytes) and isinstance(new, type(old)) and isinstance(text, type(old))):
+    if not any(all(isinstance(part, kind) for part in (text, old, new)) for kind in (str, bytes)):
         return  # Python refuses
     ops.budget.work(len(text))
     growth = len(new) - len(old)

@@ -235,7 +235,7 @@ class Operators:
     def contains(self, item: Any, container: Any) -> bool:
         """``item in container``"""
         self.searched(item, container)
-        return item in container  # type: ignore[no-any-return]
+        return item in container
 
     def searched(self, item: Any, container: Any) -> None:
         """Charge for ``item in container``."""

@@ -40,7 +40,8 @@ _SAFE, _UNSAFE, _FORMAT = "safe", "unsafe", "format"
 def _verdicts() -> dict[type, dict[str, str]]:
     policy = ImmutableSandboxedEnvironment()
     table: dict[type, dict[str, str]] = {}
-    for sample in ({}, [], (), "", 0, True, 1.5, None, range(0)):
+    samples: tuple[Any, ...] = ({}, [], (), "", 0, True, 1.5, None, range(0))
+    for sample in samples:
         names = table[type(sample)] = {}
         for name in dir(sample):
             value = getattr(sample, name)

@@ -163,7 +163,7 @@ class ChatTemplate:
     def _tag_final_message(
         self, messages: Sequence[Mapping[str, Any]], field: str
     ) -> tuple[list[Mapping[str, Any]], str]:
-        """The messages with a tag behind the text to continue, and that text. The caller's messages stay as they are."""
+        """The messages with a tag behind the text to continue, and that text. The caller's messages stay the same."""
         value = messages[-1].get(field)
         if value is None:
             raise TemplateError(f'continue_final_message is set but the final message has no "{field}" to continue!')

@@ -72,7 +72,7 @@ def _weigh_rare(item: Any, limit: int, deeper: list[Any]) -> int:
 
 
 def written_size(value: Any, indent: Any, separators: Any, limit: int) -> int:
-    """About the characters that ``json.dumps`` adds by indentation and separators: a bound told before they are made."""
+    """About the characters that ``json.dumps`` will add by indentation and separators."""
     width = len(indent) if isinstance(indent, str) else max(indent, 0) if isinstance(indent, int) else 0
     between = 4
     if isinstance(separators, list | tuple):
