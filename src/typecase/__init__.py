@@ -3,8 +3,8 @@
     >>> import typecase
     >>> model = typecase.load("tests/data/tiny")
     >>> rendered = model.render_chat({"messages": [{"role": "user", "content": "Hello"}]})
-    >>> model.detokenize({"tokens": rendered.token_ids.tolist()}).prompt[-14:]
-    'im|>assistant\\n'
+    >>> model.detokenize({"tokens": rendered.token_ids.tolist()}).prompt[-10:]
+    'assistant\\n'
 
 The names below are stable; see docs/library.md. They are loaded when first used, so that ``import typecase`` costs
 nothing.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typecase.api.errors import RequestError
     from typecase.api.generate import GenerateRequest, SamplingParams
     from typecase.api.responses import ResponsesRequest
-    from typecase.checkpoint.checkpoint import Checkpoint, CheckpointError
+    from typecase.checkpoint.checkpoint import CheckpointError
     from typecase.model import Model, load
     from typecase.prompt.budget import Budget
 
@@ -29,7 +29,6 @@ __version__ = "0.1.0"
 __all__ = [
     "Budget",
     "ChatRequest",
-    "Checkpoint",
     "CheckpointError",
     "GenerateRequest",
     "Model",
@@ -42,7 +41,6 @@ __all__ = [
 _HOMES = {
     "Budget": "typecase.prompt.budget",
     "ChatRequest": "typecase.api.chat",
-    "Checkpoint": "typecase.checkpoint.checkpoint",
     "CheckpointError": "typecase.checkpoint.checkpoint",
     "GenerateRequest": "typecase.api.generate",
     "Model": "typecase.model",

@@ -11,7 +11,7 @@ Everything here is synchronous: no event loop, no server, no network once loaded
 from __future__ import annotations
 
 import os
-import secrets
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
@@ -87,7 +87,7 @@ class Model:
         return render_chat(
             self.front,
             chat,
-            request_id=_first(request_id, chat.request_id, secrets.token_hex(8)),
+            request_id=_chosen(request_id, chat.request_id),
             now=_clock(now),
             budget=budget,
         )
@@ -104,7 +104,9 @@ class Model:
         Its id is the request's own, or ``resp_`` and 16 random hex digits.
         """
         asked = self._decoded(ResponsesRequest, request)
-        request_id = _first(asked.request_id, f"resp_{secrets.token_hex(8)}")
+        request_id = asked.request_id
+        if request_id is None:
+            request_id = f"resp_{_chosen()}"
         return render_responses(self.front, asked, request_id=request_id, now=_clock(now), budget=budget)
 
     def tokenize(
@@ -199,9 +201,17 @@ def load(model: str | os.PathLike[str], **settings: Any) -> Model:
     return load_model(source, options)
 
 
-def _first(*values: str | None) -> str:
-    """The first that is there; an empty string is one, too."""
-    return next(v for v in values if v is not None)
+# Ids have to differ, not to be secret: a generator of our own is seeded once, and anew in a forked worker.
+_ids = random.Random()
+os.register_at_fork(after_in_child=_ids.seed)
+
+
+def _chosen(*given: str | None) -> str:
+    """The first id that was given (an empty one is given, too), else 16 random hex digits."""
+    for value in given:
+        if value is not None:
+            return value
+    return f"{_ids.getrandbits(64):016x}"
 
 
 def _clock(now: datetime | None) -> Callable[[], datetime]:

@@ -31,11 +31,11 @@ RUNAWAYS = {
     "{% break %}"
     "{% endfor %}{% endfor %}",
     "recursive loop": "{% for a in [range(9)] recursive %}{{ loop([range(9)] * 9) }}{% endfor %}",
-    "straight line": "{{ text }}" * 20000,
-    "straight line of lists": "{% set x = text.split('a') %}" * 3000,
-    "straight line of copies": "".join(f"{{% set x{i} = text.strip('z') %}}" for i in range(3000)),
-    "straight line of slices": "".join(f"{{% set x{i} = text[1:] %}}" for i in range(3000)),
-    "straight line of sums": "".join(f"{{% set x{i} = text + 'b' %}}" for i in range(3000)),
+    "straight line": "{{ text }}" * 400,
+    "straight line of lists": "{% set x = text.split('a') %}" * 200,
+    "straight line of copies": "".join(f"{{% set x{i} = text.strip('z') %}}" for i in range(200)),
+    "straight line of slices": "".join(f"{{% set x{i} = text[1:] %}}" for i in range(200)),
+    "straight line of sums": "".join(f"{{% set x{i} = text + 'b' %}}" for i in range(200)),
     "long sum": "{% set x = " + " + ".join(["text"] * 150) + " %}{% set y = " + " + ".join(["x"] * 150) + " %}",
     "long concatenation": "{% set x = " + " ~ ".join(["text"] * 999) + " %}",
     "short pieces": "{% set t = text[:500] %}{% for a in range(99999) %}{% for b in range(99999) %}{{ t ~ b }}"
@@ -194,6 +194,12 @@ RUNAWAYS = {
     "punycode": "{{ ('é' * 10**6).encode('punycode')|length }}",
     "pprint": nesting("[x]", "{{ ([x] * 10**4)|pprint|length }}"),
     "long attribute": "{{ range(99999)|map(attribute='a.' * 10**6 ~ 'a')|list|length }}",
+    "long attribute with a default": "{% set a = 'a.' * 10**5 ~ 'a' %}"
+    "{{ range(99999)|map('string')|map(attribute=a, default='x')|list|length }}",
+    "long attribute to sort by": "{{ range(99999)|map('string')|sort(attribute='0,' * 10**5 ~ '0')|length }}",
+    "long attribute to join": "{{ range(99999)|map('string')|join(attribute='0.' * 10**5 ~ '0')|length }}",
+    "negative numbers": "{% set x = -(16 ** (10**5)) %}" + "{% set y = x|abs %}{% set z = -x %}" * 99,
+    "sums that are kept": "{% set b = range(999)|list %}{% for i in range(99999) %}{% set y = b + [i] %}{% endfor %}",
     "many searches": "{% for i in range(99999) %}{{ 'b' in text * 99 }}{% endfor %}",
     "many comparisons": "{% set a = text * 99 %}{% set b = text * 98 ~ text %}{% for i in range(99999) %}{{ a == b }}"
     "{% endfor %}",

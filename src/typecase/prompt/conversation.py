@@ -14,7 +14,7 @@ from typing import Any
 
 from typecase.api.errors import InvalidParameter
 from typecase.prompt.part_types import refuse_unread_parts
-from typecase.prompt.parts import ContentFormat, MediaRefusal, parts_content
+from typecase.prompt.parts import ContentFormat, MediaRefusal, checked_text, parts_content
 
 __all__ = ["Message", "fold_developer_messages", "knows_developer_role", "normalise_messages"]
 
@@ -108,7 +108,8 @@ def _message(message: Message, index: int, reading: _Reading) -> Message:
         if "tool_call_id" in message:
             given["tool_call_id"] = message["tool_call_id"]
         if isinstance(content, list) and all(part["type"] == "text" for part in content):
-            given["content"] = "\n".join(part["text"] for part in content)
+            texts = (checked_text(p["text"], f"messages[{index}].content[{i}]") for i, p in enumerate(content))
+            given["content"] = "\n".join(texts)
     for key in ("name", "task"):
         if isinstance(message.get(key), str):
             given[key] = message[key]

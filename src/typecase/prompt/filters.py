@@ -8,7 +8,7 @@ such filters are never run when a template is compiled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jinja2.filters import make_attrgetter
@@ -22,7 +22,7 @@ from typecase.prompt.methods import (
     require_strip,
     require_striptags,
 )
-from typecase.prompt.operators import Operators, RenderContext
+from typecase.prompt.operators import SMALL, Operators, RenderContext
 from typecase.prompt.weight import written_size
 
 __all__ = ["bounded_filters", "bounded_tests"]
@@ -32,6 +32,8 @@ Kwargs = dict[str, Any]
 _Function = Callable[..., Any]
 _Before = Callable[[RenderContext, Args, Kwargs], "Args | None"]  # args[0] is the value; may give others
 _After = Callable[[Operators, Any, Args], Any]
+
+_LONG_PATH = 256
 
 
 def bounded_filters(originals: Mapping[str, Any]) -> dict[str, _Function]:
@@ -60,7 +62,10 @@ def _bounded(original: _Function, before: _Before | None, after: _After) -> _Fun
     @pass_context
     def run(context: RenderContext, /, *args: Any, **kwargs: Any) -> Any:
         ops = context.ops
-        ops.budget.step()
+        budget = ops.budget
+        budget.fuel -= 1
+        if budget.fuel < 0:
+            budget.refuel()
         if before is not None:
             args = before(context, args, kwargs) or args
         if passed is None:
@@ -131,6 +136,8 @@ def _indent(context: RenderContext, args: Args, kwargs: Kwargs) -> None:
 
 
 def _replace(context: RenderContext, args: Args, kwargs: Kwargs) -> None:
+    if len(args) == 3 and all(type(text) is str for text in args) and (len(args[0]) + 1) * (len(args[2]) + 1) < SMALL:
+        return
     old, new = _argument(args, kwargs, 1, "old"), _argument(args, kwargs, 2, "new")
     if old is None or new is None:
         return
@@ -152,6 +159,7 @@ def _join(context: RenderContext, args: Args, kwargs: Kwargs) -> Args | None:
     kwargs.pop("d", None)
     value = args[0]
     if attribute is not None:
+        (value,) = _with_attribute(context, (value,), {"attribute": attribute}) or (value,)
         value = map(make_attrgetter(context.environment, attribute), value)
     parts = []
     size = 0
@@ -219,29 +227,39 @@ def _batch(context: RenderContext, args: Args, kwargs: Kwargs) -> None:
         context.ops.budget.require(count * (8 + context.ops.size(fill)))
 
 
-def _each(context: RenderContext, args: Args, kwargs: Kwargs) -> None:
+def _with_attribute(context: RenderContext, args: Args, kwargs: Kwargs) -> Args | None:
+    """A path like ``a.b.c`` is followed part by part for every item. Only a very long one matters."""
+    length = sum(len(value) for value in (*args[1:], *kwargs.values()) if isinstance(value, str))
+    if length <= _LONG_PATH:
+        return None
+    budget = context.ops.budget
+
+    def charged(items: Any) -> Iterator[Any]:
+        for item in items:
+            budget.grow(length << 4)
+            yield item
+
+    return (charged(args[0]), *args[1:])
+
+
+def _each(context: RenderContext, args: Args, kwargs: Kwargs) -> Args | None:
     """Items that are dropped are not counted while the filter is read, so all are counted here."""
     if isinstance(args[0], list | tuple | dict | str | range):
         context.ops.budget.work(len(args[0]) << 10)
-
-
-def _map(context: RenderContext, args: Args, kwargs: Kwargs) -> None:
-    attribute = kwargs.get("attribute")
-    if isinstance(attribute, str) and len(attribute) > 64 and isinstance(args[0], list | tuple | dict | str | range):
-        context.ops.budget.work(len(args[0]) * len(attribute) << 4)
+    return _with_attribute(context, args, kwargs)
 
 
 def _unique(context: RenderContext, args: Args, kwargs: Kwargs) -> Args:
+    args = _with_attribute(context, args, kwargs) or args
     return (context.ops.each_weighed(args[0]), *args[1:])
 
 
 def _sorted(context: RenderContext, args: Args, kwargs: Kwargs) -> Args:
     ops = context.ops
+    args = _with_attribute(context, args, kwargs) or args
     items = ops.listed(args[0])
     if ops.budget.bounded:
-        attribute = _argument(args, kwargs, 3, "attribute", "")
         ops.budget.work(ops.weight(items) * (len(items).bit_length() + 1))
-        ops.budget.work(len(items) * len(str(attribute)) << 4)
     return (items, *args[1:])
 
 
@@ -277,14 +295,13 @@ def _divisible(context: RenderContext, args: Args, kwargs: Kwargs) -> None:
 def _sum(context: RenderContext, iterable: Any, attribute: Any = None, start: Any = 0) -> Any:
     """jinja2's ``sum``, which would copy lists as often as there are lists to add."""
     if attribute is not None:
+        (iterable,) = _with_attribute(context, (iterable,), {"attribute": attribute}) or (iterable,)
         iterable = map(make_attrgetter(context.environment, attribute), iterable)
     return context.ops.sum(context.ops.listed(iterable), start)
 
 
-# constant work, or no more than one pass over a number
-_FREE_FILTERS = frozenset(
-    {"abs", "attr", "count", "d", "default", "filesizeformat", "first", "last", "length", "random"}
-)
+# constant work; the result is there already, or a small number
+_FREE_FILTERS = frozenset({"attr", "count", "d", "default", "filesizeformat", "first", "last", "length", "random"})
 
 _BEFORE: dict[str, _Before] = {
     **dict.fromkeys(("capitalize", "float", "int", "lower", "title", "upper", "urlencode", "e", "escape"), _text),
@@ -297,7 +314,7 @@ _BEFORE: dict[str, _Before] = {
     "indent": _indent,
     "join": _join,
     "list": _list,
-    "map": _map,
+    "map": _with_attribute,
     "pprint": _pprint,
     "replace": _replace,
     "round": _round,
@@ -318,7 +335,7 @@ _AFTER: dict[str, _After] = {
 
 _TEST_BEFORE: dict[str, _Before] = {
     **dict.fromkeys(("==", "eq", "equalto", "!=", "ne", ">", "gt", "greaterthan", "ge", ">="), _compared),
-    **dict.fromkeys(("<", "lt", "lessthan", "<=", "le", "lower", "upper"), _compared),
+    **dict.fromkeys(("<", "lt", "lessthan", "<=", "le", "lower", "upper", "odd", "even"), _compared),
     "in": _in,
     "divisibleby": _divisible,
 }

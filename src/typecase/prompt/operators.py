@@ -47,6 +47,7 @@ _CONTAINER = 64
 _HUGE_BITS = 1 << 10  # integers below are as good as constants
 _DIGIT_BITS = 30
 _SMALL_INT = 1 << 62
+_SUMS_KEPT = 64  # lists whose weight is remembered; they stay alive for it
 _MAX_LAZY = 100  # generators reading from generators: freeing a very long chain overflows the C stack
 
 
@@ -141,7 +142,7 @@ class Operators:
         elif kind is int:
             if value.bit_length() > _HUGE_BITS:
                 self.budget.grow(value.bit_length() >> 3)
-        elif isinstance(value, _COLLECTIONS):
+        elif isinstance(value, dict | set | frozenset | bytearray):
             self.budget.grow(_CONTAINER + _ELEMENT * len(value))
         return value
 
@@ -287,6 +288,8 @@ class Operators:
         if len(result) > 16:
             self._sums.pop(id(left), None)
             self._sums[id(result)] = (result, weight)
+            if len(self._sums) > _SUMS_KEPT:
+                del self._sums[next(iter(self._sums))]
 
     def sub(self, left: Any, right: Any) -> Any:
         result = left - right

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from typecase.api.errors import InvalidParameter, RequestError
 
-__all__ = ["ContentFormat", "MediaRefusal", "parts_content"]
+__all__ = ["ContentFormat", "MediaRefusal", "checked_text", "parts_content"]
 
 ContentFormat = Literal["string", "openai"]
 
@@ -47,11 +47,15 @@ def parts_content(
     """
     if content_format == "openai":
         return [p for i, part in enumerate(parts) if (p := _mapping(part, f"{where}[{i}]", media_refusal)) is not None]
-    texts = [_text(part, f"{where}[{i}]", media_refusal) for i, part in enumerate(parts)]
-    for i, text in enumerate(texts):
-        if text and not isinstance(text, str):
-            raise RequestError(f"{where}[{i}]: the text of a part must be a string, got {type(text).__name__}")
-    return "\n".join(text for text in texts if text)
+    texts = [(_text(part, f"{where}[{i}]", media_refusal), f"{where}[{i}]") for i, part in enumerate(parts)]
+    return "\n".join(checked_text(text, path) for text, path in texts if text)
+
+
+def checked_text(text: Any, where: str) -> str:
+    """The text of the part at ``where``, if it is one. vLLM looks only when it joins the texts of a message."""
+    if not isinstance(text, str):
+        raise RequestError(f"{where}: the text of a part must be a string, got {type(text).__name__}")
+    return text
 
 
 def _mapping(part: Any, where: str, media_refusal: MediaRefusal) -> dict[str, Any] | None:

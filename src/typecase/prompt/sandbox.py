@@ -171,7 +171,17 @@ class Sandbox(ImmutableSandboxedEnvironment):
         kind = type(obj)
         if kind is Macro:
             _drop_scopes(kwargs)
-            return obj(context.eval_ctx, *args, **kwargs)
+            absent = obj._argument_count - len(args)
+            if (
+                kwargs
+                or absent < 0
+                or obj.caller
+                or obj.catch_kwargs
+                or obj.catch_varargs
+                or context.eval_ctx.autoescape
+            ):
+                return obj(context.eval_ctx, *args, **kwargs)
+            return obj._func(*args, *(missing,) * absent)  # what that call comes to
         ops = context.ops
         if kind is BuiltinMethodType or (kind is MethodType and type(obj.__self__) is Markup):
             _drop_scopes(kwargs)

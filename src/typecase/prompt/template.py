@@ -124,7 +124,9 @@ class ChatTemplate:
         context = RenderContext(ENVIRONMENT, names, None, program.blocks)
         context.ops = Operators(Budget.unlimited() if budget is None else budget)
         try:
-            return context.ops.collect(program.root(context))
+            text = context.ops.collect(program.root(context))
+            context.ops.budget.check()
+            return text
         except Exception as error:  # a template can raise anything that Python expressions can
             raise _refusal(error) from error
 

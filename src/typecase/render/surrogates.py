@@ -6,8 +6,7 @@ the field it came from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from typecase.api.errors import RequestError
@@ -15,23 +14,32 @@ from typecase.api.errors import RequestError
 __all__ = ["refusing_surrogates"]
 
 
-@contextmanager
-def refusing_surrogates(**fields: Any) -> Iterator[None]:
+class refusing_surrogates:
     """Turn a failure to encode text into a 400 that names the field. ``fields``: the request's, in search order."""
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        found = _find(fields, "body")
-        code = f"U+{ord(error.object[error.start]):04X}"
-        if found is None:
-            raise RequestError(
-                f"the chat template wrote the lone surrogate {code}, which no token can represent"
-            ) from error
-        raise RequestError(
-            f"{found} holds the lone surrogate {code}, half of a character: no token can represent it. "
-            "Send the text as valid Unicode",
-            param=found,
-        ) from error
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, **fields: Any):
+        self._fields = fields
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, UnicodeEncodeError):
+            raise _refusal(self._fields, error) from error
+
+
+def _refusal(fields: Mapping[str, Any], error: UnicodeEncodeError) -> RequestError:
+    found = _find(fields, "body")
+    code = f"U+{ord(error.object[error.start]):04X}"
+    if found is None:
+        return RequestError(f"the chat template wrote the lone surrogate {code}, which no token can represent")
+    return RequestError(
+        f"{found} holds the lone surrogate {code}, half of a character: no token can represent it. "
+        "Send the text as valid Unicode",
+        param=found,
+    )
 
 
 def _find(value: Any, path: str) -> str | None:
