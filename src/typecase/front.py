@@ -18,6 +18,7 @@ from typecase.text.tokenizer import Tokenizer
 __all__ = ["Front", "FrontOptions", "FrontTemplate"]
 
 _REQUEST_TEMPLATES_KEPT = 32
+_LONGEST_REQUEST_TEMPLATE = 100_000  # characters; the longest published template has 19,000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,10 @@ class Front:
         return None if source is None else self._compiled(source)
 
     def _compile(self, source: str) -> FrontTemplate:
-        chat = ChatTemplate(source)
+        ours = source == self.options.chat_template or source in self.checkpoint.templates.values()
+        trusted = ours or source == self.checkpoint.processor_template
+        # Compiling can't be interrupted, so the length of what a request brings is bounded.
+        chat = ChatTemplate(source, limit=None if trusted else _LONGEST_REQUEST_TEMPLATE)
         wanted = self.options.chat_template_content_format
         return FrontTemplate(
             chat=chat,

@@ -133,14 +133,15 @@ class Comparison:
     """One checkpoint: ours in several set-ups, and theirs."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch):
-        transformers = pytest.importorskip("transformers")
+        from transformers import AutoTokenizer
+
         self.compared = 0
         self._stop_clock(monkeypatch)
         checkpoint = load_checkpoint(Source(model=str(folder)))
         self._encoder = tokenizers.Tokenizer.from_str(checkpoint.tokenizer_json.decode())
         self._encoder.no_truncation()
         self._encoder.no_padding()
-        self._writer = transformers.AutoTokenizer.from_pretrained(str(folder), mistral_format=False)
+        self._writer = AutoTokenizer.from_pretrained(str(folder), mistral_format=False)
 
         def ours(choice: Choice, cache_bytes: int) -> Model:
             tokenizer = load_tokenizer(checkpoint.tokenizer_json, cache_bytes=cache_bytes, choice=choice)
@@ -192,7 +193,8 @@ class Comparison:
     def _write(self, request: dict[str, Any]) -> str:
         kwargs = {"add_generation_prompt": True, "cohere_format": "cmd4", **request.get("chat_template_kwargs", {})}
         messages = as_templates_see(request["messages"], parts=self._parts)
-        text: str = self._writer.apply_chat_template(messages, tools=request.get("tools"), tokenize=False, **kwargs)
+        text = self._writer.apply_chat_template(messages, tools=request.get("tools"), tokenize=False, **kwargs)
+        assert isinstance(text, str)
         return text
 
     def _encode(self, text: str) -> list[int]:

@@ -505,3 +505,9 @@ def test_content_format(tiny: Path, chosen: str, loops: bool, seen: list[Any]) -
         template += "{% for m in messages %}{% for part in m.content %}{% endfor %}{% endfor %}"
     model = typecase.load(tiny, chat_template=template, chat_template_content_format=chosen)
     assert json.loads(prompt(model, messages=PARTS)) == seen
+
+
+def test_a_request_template_may_not_be_endlessly_long(tiny: Path) -> None:
+    model = typecase.load(tiny, trust_request_chat_template=True)
+    with pytest.raises(typecase.RequestError, match="longer than its limit of 100000 characters"):
+        model.render_chat({"messages": [{"role": "user", "content": "x"}], "chat_template": "{{ 1 }}" * 20_000})

@@ -65,13 +65,16 @@ class ChatTemplate:
             if limit is not None and len(source) > limit:
                 raise TemplateLimit(f"The chat template is longer than its limit of {limit} characters.")
             tree = ENVIRONMENT.parse(source)
-            self._program = compile_template(ENVIRONMENT, tree)
-            self.variables = self._program.undeclared
+            program = compile_template(ENVIRONMENT, tree)
             self.content_format = detect_content_format(tree)
-        except (
-            Exception
-        ) as error:  # what a template may do wrong has no bounds: Jinja's and Python's compiler refuse it
+        except (RecursionError, MemoryError):  # the latter is what Python's parser says of too many levels
+            self.error = "The chat template nests too deeply."
+        # Jinja's and Python's compiler refuse sources with errors of many kinds.
+        except Exception as error:
             self.error = _reason(error)
+        else:
+            self._program = program
+            self.variables = program.undeclared
         self.accepted = (self.variables | _PARAMETERS) - _NEVER
 
     def __repr__(self) -> str:

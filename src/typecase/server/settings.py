@@ -91,7 +91,7 @@ class ServerSettings:
     renderer_num_workers: int = 1
     inline_body_bytes: int = 16 * 1024
     small_budget: TemplateBudget = field(default=TemplateBudget(steps=10_000, characters=200_000))
-    full_budget: TemplateBudget = field(default=TemplateBudget(steps=10_000_000, characters=1 << 30, seconds=30.0))
+    full_budget: TemplateBudget = field(default=TemplateBudget(steps=10_000_000, characters=1 << 28, seconds=30.0))
 
     def check(self) -> None:
         """Raise ``SettingsError`` for what can't work."""
