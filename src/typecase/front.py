@@ -19,6 +19,12 @@ __all__ = ["Front", "FrontOptions", "FrontTemplate"]
 
 _REQUEST_TEMPLATES_KEPT = 32
 _LONGEST_REQUEST_TEMPLATE = 100_000  # characters; the longest published template has 19,000
+# Architectures for which vLLM 0.33 has a renderer of its own and doesn't look at the chat template.
+_WRITTEN_IN_CODE = frozenset(
+    {"GptOssForCausalLM", "DeepseekV32ForCausalLM", "DeepseekV4ForCausalLM", "DeepseekV4ForConditionalGeneration",
+     "DeepseekV41ForCausalLM", "KimiK3ForConditionalGeneration", "InklingForCausalLM",
+     "InklingForConditionalGeneration"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +83,17 @@ class Front:
         self.vocabulary_size = max(tokenizer.max_token_id + 1, _rows(checkpoint))
         # Compiled once per text; a request's own template shares the cache, which is bounded.
         self._compiled = lru_cache(maxsize=_REQUEST_TEMPLATES_KEPT)(self._compile)
+
+    @property
+    def warning(self) -> str | None:
+        """What the operator must know about this model's prompts, if they can't be vLLM's yet."""
+        written = _WRITTEN_IN_CODE.intersection(self.checkpoint.architectures)
+        if not written:
+            return None
+        return (
+            f"vLLM writes the chat prompts of {min(written)} in code, which typecase doesn't do yet: "
+            "chats are rendered with the chat template instead, and their token ids differ from vLLM's"
+        )
 
     def template(self, asked: str | None, *, has_tools: bool) -> FrontTemplate | None:
         """The template of a request, by vLLM's order of choice; None when the checkpoint has none.

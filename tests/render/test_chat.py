@@ -511,3 +511,9 @@ def test_a_request_template_may_not_be_endlessly_long(tiny: Path) -> None:
     model = typecase.load(tiny, trust_request_chat_template=True)
     with pytest.raises(typecase.RequestError, match="longer than its limit of 100000 characters"):
         model.render_chat({"messages": [{"role": "user", "content": "x"}], "chat_template": "{{ 1 }}" * 20_000})
+
+
+def test_models_whose_prompts_vllm_writes_in_code_are_told_at_start(tiny: Path) -> None:
+    other = typecase.load(tiny, hf_overrides={"architectures": ["DeepseekV32ForCausalLM"]})
+    assert typecase.load(tiny).front.warning is None
+    assert "DeepseekV32ForCausalLM" in (other.front.warning or "")

@@ -63,6 +63,8 @@ def _load(arguments: Arguments, options: FrontOptions, *, allow_longer: bool) ->
     front = model.front
     for warning in front.checkpoint.warnings:
         _log.warning("%s", warning)
+    if front.warning is not None:
+        _log.warning("%s", front.warning)
     _log.info("Tokenizer library: %s (%s)", front.tokenizer.backend, front.tokenizer.why)
     template = front.template(None, has_tools=False)
     if template is None:
