@@ -517,3 +517,10 @@ def test_models_whose_prompts_vllm_writes_in_code_are_told_at_start(tiny: Path) 
     other = typecase.load(tiny, hf_overrides={"architectures": ["DeepseekV32ForCausalLM"]})
     assert typecase.load(tiny).front.warning is None
     assert "DeepseekV32ForCausalLM" in (other.front.warning or "")
+
+
+@pytest.mark.parametrize("kwargs", [{"tools": 1}, {"tools": True}, {"documents": 1}, {"chat_template": [1]}])
+def test_template_kwargs_of_no_possible_kind_are_refused(tiny: Path, kwargs: dict[str, Any]) -> None:
+    model = typecase.load(tiny, trust_request_chat_template=True)
+    with pytest.raises(typecase.RequestError, match=f"chat_template_kwargs.{next(iter(kwargs))} must be"):
+        model.render_chat({"messages": [{"role": "user", "content": "x"}], "chat_template_kwargs": kwargs})

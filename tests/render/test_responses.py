@@ -340,3 +340,10 @@ def test_effort_reaches_the_template(tiny: Path) -> None:
     assert prompt(model, reasoning={"effort": "none"}) == "none False"
     own = {"chat_template_kwargs": {"enable_thinking": False}}
     assert prompt(model, reasoning={"effort": "medium"}, **own) == "medium False"
+
+
+@pytest.mark.parametrize("output", [True, -1, 1.5, 10**30, [None], [[[]]], [5]])
+def test_a_call_output_that_is_no_text_is_refused(tiny: Path, output: Any) -> None:
+    model = typecase.load(tiny)
+    with pytest.raises(typecase.RequestError):
+        model.render_responses({"input": [{"type": "function_call_output", "call_id": "1", "output": output}]})

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typecase.api.errors import InvalidParameter
+from typecase.api.errors import InvalidParameter, RequestError
 from typecase.prompt.part_types import refuse_unread_parts
 from typecase.prompt.parts import ContentFormat, MediaRefusal, checked_text, parts_content
 
@@ -125,8 +125,10 @@ def _content(message: Message, role: str, content: Any, where: str, reading: _Re
         parts = []
     elif isinstance(content, str):
         parts = [{"type": "text", "text": content}]
-    else:
+    elif isinstance(content, list | dict):
         parts = list(content)
+    else:
+        raise RequestError(f"{where}: expected text or a list of parts, got {type(content).__name__}")
     if role == "system":
         parts = _without_billing_header(parts)
     if reading.typed_parts:

@@ -80,6 +80,8 @@ def _text(part: Any, where: str, media_refusal: MediaRefusal) -> Any:
 
 def _kind(part: Any, where: str, media_refusal: MediaRefusal) -> str:
     """The type of a part that gives text; media and everything else is refused."""
+    if not isinstance(part, dict):
+        raise RequestError(f"{where} is {str(part)[:200]!r}, not a content part")
     kind = part.get("type")
     if isinstance(kind, str) and part.get("uuid") is None:
         if kind in _TEXT_KEYS or kind == "tool_reference":

@@ -84,6 +84,7 @@ def write_prompt(
     if not _RESERVED.isdisjoint(variables):
         name = next(iter(_RESERVED & variables.keys()))
         raise InvalidParameter(f"chat_template_kwargs can't hold {name!r}", "chat_template_kwargs")
+    _check_kinds(variables, own)
     asked = template or front.options.chat_template or own
     chosen = front.template(asked, has_tools=kwargs.get("tools", tools) is not None)
     media_refusal = f"{_model_name(front)} is not a multimodal model"
@@ -114,6 +115,16 @@ def write_prompt(
         now=now,
         budget=budget,
     )
+
+
+def _check_kinds(variables: Mapping[str, Any], template: Any) -> None:
+    """Refuse template kwargs that stand in for fields of the request and are of no kind these can have."""
+    for name in ("tools", "documents"):
+        value = variables.get(name)
+        if not isinstance(value, list | dict | str | None):
+            raise RequestError(f"chat_template_kwargs.{name} must be a list, got {type(value).__name__}")
+    if not isinstance(template, str | None):
+        raise RequestError(f"chat_template_kwargs.chat_template must be a string, got {type(template).__name__}")
 
 
 def _model_name(front: Front) -> str:
