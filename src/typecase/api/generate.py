@@ -26,6 +26,7 @@ from typecase.api.chat import RepetitionDetection, StreamOptions
 from typecase.api.errors import RequestError
 from typecase.api.ids import ids_to_list
 from typecase.api.structured import StructuredOutputs
+from typecase.api.surrogates import below, find_surrogate
 from typecase.api.tools import ToolChoice
 
 
@@ -129,7 +130,7 @@ def encode_generate_request(request: GenerateRequest) -> bytes:
     try:
         return _encoder.encode(request)
     except UnicodeEncodeError:
-        path = _broken_text(msgspec.to_builtins(request, enc_hook=_flat))
+        path = find_surrogate(msgspec.to_builtins(request, enc_hook=_flat), step=_in_the_clients_words)
         raise RequestError(
             f"{path} holds a lone surrogate, half of a character: it can't be written. Send the text as valid Unicode",
             param=path,
@@ -145,31 +146,9 @@ def encode_generate_requests(requests: Iterable[GenerateRequest]) -> bytes:
 
 # What these hold came from fields of the request under other names or none.
 _NOT_THE_CLIENTS = frozenset({"sampling_params", "parse_context", "reasoning_parser_kwargs"})
-_CLIENTS_NAME = {"extra_args": "vllm_xargs"}
 
 
-def _broken_text(value: Any, path: str = "body") -> str | None:
-    """Where a string stands that isn't Unicode, in the client's words."""
-    if isinstance(value, str):
-        return None if value.isascii() or _is_encodable(value) else path
-    items: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, dict):
-        if not all(isinstance(key, str) and _is_encodable(key) for key in value):
-            return path
-        items = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    for key, child in items:
-        inner = path if path == "body" and key in _NOT_THE_CLIENTS else f"{path}.{_CLIENTS_NAME.get(key, key)}"
-        found = _broken_text(child, inner)
-        if found is not None:
-            return found
-    return None
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _in_the_clients_words(path: str, key: object) -> str:
+    if path == "body" and key in _NOT_THE_CLIENTS:
+        return path
+    return below(path, "vllm_xargs" if key == "extra_args" else key)

@@ -68,8 +68,7 @@ def write_prompt(
     Args:
         messages: checked request messages.
         tools: tool definitions for the template; None for none (an empty list is something else to some templates).
-        Template
-            kwargs of that name stand over them.
+            Template kwargs of that name stand over them.
         template: a trusted request's own template, or the name of one of the checkpoint's.
         kwargs: the effective template kwargs, ``add_generation_prompt`` and such included.
         now: the clock of ``strftime_now``.

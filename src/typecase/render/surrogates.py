@@ -1,8 +1,4 @@
-"""Lone surrogates: JSON can spell them, UTF-8 and hence tokenizers can't. The one place that refuses them.
-
-Texts are not searched beforehand: encoding fails on a surrogate by itself, and only then is the request walked to name
-the field it came from.
-"""
+"""A lone surrogate in text that is to be encoded becomes a 400 that names its field. The one place that does so."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from typecase.api.errors import RequestError
+from typecase.api.surrogates import find_surrogate
 
 __all__ = ["refusing_surrogates"]
 
@@ -31,7 +28,7 @@ class refusing_surrogates:
 
 
 def _refusal(fields: Mapping[str, Any], error: UnicodeEncodeError) -> RequestError:
-    found = _find(fields, "body")
+    found = find_surrogate(fields)
     code = f"U+{ord(error.object[error.start]):04X}"
     if found is None:
         return RequestError(f"the chat template wrote the lone surrogate {code}, which no token can represent")
@@ -40,28 +37,3 @@ def _refusal(fields: Mapping[str, Any], error: UnicodeEncodeError) -> RequestErr
         "Send the text as valid Unicode",
         param=found,
     )
-
-
-def _find(value: Any, path: str) -> str | None:
-    if isinstance(value, str):
-        return None if value.isascii() or _is_encodable(value) else path
-    items: Any = ()
-    if isinstance(value, Mapping):
-        items = value.items()
-        if any(isinstance(key, str) and not _is_encodable(key) for key in value):
-            return path
-    elif isinstance(value, list | tuple):
-        items = enumerate(value)
-    for key, item in items:
-        found = _find(item, f"{path}.{key}")
-        if found is not None:
-            return found
-    return None
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
