@@ -26,6 +26,7 @@ from typecase.api.errors import RequestError
 from typecase.api.faults import Loc, Problem, shown
 from typecase.api.lax import EXACT, LAX, REFUSED, lax_bool, lax_float, lax_int
 from typecase.api.limits import DEFAULT_LIMITS, Limits
+from typecase.api.surrogates import find_surrogate
 
 Reader: TypeAlias = "Callable[[object, Loc, Reading], Any]"
 
@@ -283,16 +284,8 @@ def _bounded(reader: Reader, meta: Meta) -> Reader:
             return reading.fault(loc, f"must be at most {meta.le}, got {shown(meant)}")
         if meta.ge is not None and not meant >= meta.ge:
             return reading.fault(loc, f"must be at least {meta.ge}, got {shown(meant)}")
-        if meta.max_length is not None and isinstance(meant, str) and _is_broken(meant):
+        if meta.max_length is not None and isinstance(meant, str) and find_surrogate(meant):
             return reading.fault(loc, f"holds a lone surrogate, which is no character: {shown(meant)}")
         return meant
 
     return read
-
-
-def _is_broken(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
