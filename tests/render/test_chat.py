@@ -524,3 +524,20 @@ def test_template_kwargs_of_no_possible_kind_are_refused(tiny: Path, kwargs: dic
     model = typecase.load(tiny, trust_request_chat_template=True)
     with pytest.raises(typecase.RequestError, match=f"chat_template_kwargs.{next(iter(kwargs))} must be"):
         model.render_chat({"messages": [{"role": "user", "content": "x"}], "chat_template_kwargs": kwargs})
+
+
+def test_tools_come_from_the_request_before_the_servers_kwargs(tiny: Path) -> None:
+    def called(name: str) -> list[dict[str, Any]]:
+        return [{"type": "function", "function": {"name": name, "parameters": {}}}]
+
+    model = typecase.load(tiny, default_chat_template_kwargs={"tools": called("servers")})
+    for more, name in (
+        ({}, "servers"),
+        ({"tools": called("requests")}, "requests"),
+        ({"tools": called("requests"), "chat_template_kwargs": {"tools": called("kwargs")}}, "kwargs"),
+    ):
+        request = {"messages": [{"role": "user", "content": "x"}], "tool_choice": "none", **more}
+        if "tools" not in more:
+            del request["tool_choice"]
+        prompt = model.detokenize({"tokens": model.render_chat(request).token_ids.tolist()}).prompt
+        assert [n for n in ("servers", "requests", "kwargs") if f'"{n}"' in prompt] == [name]

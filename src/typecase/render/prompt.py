@@ -68,7 +68,7 @@ def write_prompt(
     Args:
         messages: checked request messages.
         tools: tool definitions for the template; None for none (an empty list is something else to some templates).
-            Template kwargs of that name stand over them.
+            They stand over the server's template kwarg of that name, and the request's own over them.
         template: a trusted request's own template, or the name of one of the checkpoint's.
         kwargs: the effective template kwargs, ``add_generation_prompt`` and such included.
         now: the clock of ``strftime_now``.
@@ -79,13 +79,15 @@ def write_prompt(
         RequestError: parts that can't be used, no template, or what the template itself says.
     """
     variables = dict(kwargs)
+    if tools is not None and variables.get("tools") is front.template_kwargs.get("tools"):
+        variables["tools"] = tools
     own = variables.pop("chat_template", None)
     if not _RESERVED.isdisjoint(variables):
         name = next(iter(_RESERVED & variables.keys()))
         raise InvalidParameter(f"chat_template_kwargs can't hold {name!r}", "chat_template_kwargs")
     _check_kinds(variables, own)
     asked = template or front.options.chat_template or own
-    chosen = front.template(asked, has_tools=kwargs.get("tools", tools) is not None)
+    chosen = front.template(asked, has_tools=variables.get("tools") is not None)
     media_refusal = f"{_model_name(front)} is not a multimodal model"
     if front.checkpoint.is_multimodal:
         media_refusal = "images, audio and video are not supported by this version of typecase; send text parts only"
@@ -106,7 +108,7 @@ def write_prompt(
             shown[name] = value
     return chosen.chat.render(
         conversation,
-        tools=shown.pop("tools", tools),
+        tools=shown.pop("tools", None),
         documents=shown.pop("documents", None),
         add_generation_prompt=shown.pop("add_generation_prompt", False),
         continue_final_message=shown.pop("continue_final_message", False),
