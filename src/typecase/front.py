@@ -13,6 +13,7 @@ from typecase.checkpoint.sampling_defaults import SamplingDefaults, sampling_def
 from typecase.prompt.conversation import knows_developer_role
 from typecase.prompt.parts import ContentFormat
 from typecase.prompt.template import ChatTemplate
+from typecase.prompt.writers.choice import choose_writer
 from typecase.text.tokenizer import Tokenizer
 
 __all__ = ["Front", "FrontOptions", "FrontTemplate"]
@@ -49,6 +50,7 @@ class FrontOptions:
     enable_auto_tool_choice: bool = False
     tool_call_parser: str | None = None
     reasoning_parser: str | None = None
+    tokenizer_mode: str = "auto"
     exclude_tools_when_tool_choice_none: bool = False
     skip_model_name_validation: bool = False
     tokenizer_cache_mb: float = 32
@@ -81,6 +83,7 @@ class Front:
         self.template_kwargs: dict[str, Any] = dict(options.default_chat_template_kwargs)
         self.template_kwargs.setdefault("cohere_format", options.cohere_format)
         self.vocabulary_size = max(tokenizer.max_token_id + 1, _rows(checkpoint))
+        self.writer = choose_writer(checkpoint, tokenizer, mode=options.tokenizer_mode)
         # Compiled once per text; a request's own template shares the cache, which is bounded.
         self._compiled = lru_cache(maxsize=_REQUEST_TEMPLATES_KEPT)(self._compile)
 

@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Meta
 
 from typecase.api.chat_checks import check_chat_body
+from typecase.api.chat_messages import Message, read_chat_messages
 from typecase.api.errors import InvalidParameter, RequestError
 from typecase.api.faults import quoted
 from typecase.api.limits import Limits
-from typecase.api.messages import Message, read_chat_messages
 from typecase.api.reading import OpenRecord, reader_for
 from typecase.api.structured import ResponseFormat, StructuredOutputs, read_response_format
 from typecase.api.tools import ToolChoice, fast_tools, read_tool_choice, read_tools

@@ -10,9 +10,9 @@ __all__ = ["check_cache_salt", "check_chat_body", "check_generation_prompt", "wi
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
+from typecase.api.chat_messages import has_non_text_content
 from typecase.api.errors import BodyError, InvalidParameter, RequestError
 from typecase.api.faults import quoted, shown
-from typecase.api.messages import has_non_text_content
 from typecase.api.structural_tags import check_response_format_tag, check_structural_tag
 
 Body: TypeAlias = dict[str, Any]

@@ -19,11 +19,11 @@ import msgspec
 from msgspec import Meta
 
 from typecase.api.chat_checks import check_generation_prompt
+from typecase.api.chat_messages import Message, read_messages
 from typecase.api.decode import as_object, read_fast
 from typecase.api.errors import RequestError
 from typecase.api.faults import body_error
 from typecase.api.limits import DEFAULT_LIMITS, Limits
-from typecase.api.messages import Message, read_messages
 from typecase.api.reading import Reading, reader_for
 from typecase.api.tools import fast_tools, read_tools
 

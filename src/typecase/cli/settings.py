@@ -144,6 +144,7 @@ def front_options(arguments: Arguments, environment: Environment) -> FrontOption
         enable_auto_tool_choice=arguments.enable_auto_tool_choice,
         tool_call_parser=arguments.tool_call_parser,
         reasoning_parser=_reasoning_parser(arguments),
+        tokenizer_mode=arguments.tokenizer_mode,
         exclude_tools_when_tool_choice_none=arguments.exclude_tools_when_tool_choice_none,
         skip_model_name_validation=environment.skip_model_name_validation,
         tokenizer_cache_mb=cache,

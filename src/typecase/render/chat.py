@@ -15,7 +15,7 @@ from typecase.api.generate import GenerateRequest, ParseContext
 from typecase.front import Front
 from typecase.prompt.budget import Budget
 from typecase.render.length import Encoded, Tokenization
-from typecase.render.prompt import check_template_trust, effort_kwargs, merge_kwargs, write_prompt
+from typecase.render.prompt import check_template_trust, effort_kwargs, encode_conversation, merge_kwargs
 from typecase.render.requests import check_media_kwargs, check_model, reused_prompt_ids
 from typecase.render.sampling import check_requested_tokens, resolve_sampling
 from typecase.render.surrogates import refusing_surrogates
@@ -142,8 +142,9 @@ def _encode(
         chat_template_kwargs=request.chat_template_kwargs,
         chat_template=request.chat_template,
     ):
-        text = write_prompt(
+        return encode_conversation(
             front,
+            tokenization,
             request.messages,
             tools=tools,
             template=request.chat_template,
@@ -151,7 +152,6 @@ def _encode(
             now=now,
             budget=budget,
         )
-        return tokenization.encode(front.tokenizer, text)
 
 
 def _parse_context(request: ChatRequest, kwargs: dict[str, Any]) -> ParseContext:

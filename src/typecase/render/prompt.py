@@ -1,7 +1,8 @@
-"""Messages -> prompt text, for every API that ends in a chat template: chat, Responses, ``/tokenize``."""
+"""Messages -> prompt ids, for every API that ends in a chat template or a writer: chat, Responses, ``/tokenize``."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -10,8 +11,10 @@ from typecase.api.errors import InvalidParameter, RequestError
 from typecase.front import Front
 from typecase.prompt.budget import Budget
 from typecase.prompt.conversation import fold_developer_messages, normalise_messages
+from typecase.prompt.writers.writer import Conversation, Writer
+from typecase.render.length import Encoded, Tokenization
 
-__all__ = ["check_template_trust", "effort_kwargs", "merge_kwargs", "write_prompt"]
+__all__ = ["check_template_trust", "effort_kwargs", "encode_conversation", "merge_kwargs"]
 
 _NO_TEMPLATE = (
     "As of transformers v4.44, default chat template is no longer allowed, so you must provide a chat template if the "
@@ -52,8 +55,9 @@ def check_template_trust(front: Front, template: str | None, kwargs: Mapping[str
         raise RequestError(_UNTRUSTED_TEMPLATE)
 
 
-def write_prompt(
+def encode_conversation(
     front: Front,
+    tokenization: Tokenization,
     messages: Sequence[dict[str, Any]],
     *,
     tools: list[dict[str, Any]] | None,
@@ -62,10 +66,11 @@ def write_prompt(
     now: Callable[[], datetime],
     budget: Budget | None,
     typed_parts: bool = True,
-) -> str:
-    """Render the template over the normalised conversation.
+) -> Encoded:
+    """The ids of a conversation: its family's writer, or the template over the normalised messages.
 
     Args:
+        tokenization: the request's token limits.
         messages: checked request messages.
         tools: tool definitions for the template; None for none (an empty list is something else to some templates).
             They stand over the server's template kwarg of that name, and the request's own over them.
@@ -76,11 +81,47 @@ def write_prompt(
         typed_parts: see ``normalise_messages``.
 
     Raises:
-        RequestError: parts that can't be used, no template, or what the template itself says.
+        RequestError: parts that can't be used, no template, what the template itself says, or too long a prompt.
+        UnicodeEncodeError: a lone surrogate in the prompt.
     """
     variables = dict(kwargs)
     if tools is not None and variables.get("tools") is front.template_kwargs.get("tools"):
         variables["tools"] = tools
+    if front.writer is not None:
+        text = _written(front, front.writer, messages, variables, now=now, typed_parts=typed_parts)
+    else:
+        text = _templated(front, messages, variables, template, now=now, budget=budget, typed_parts=typed_parts)
+    if isinstance(text, str):
+        return tokenization.encode(front.tokenizer, text)
+    return Encoded(tokenization.fit_ids(text))
+
+
+def _written(
+    front: Front,
+    writer: Writer,
+    messages: Sequence[dict[str, Any]],
+    variables: dict[str, Any],
+    *,
+    now: Callable[[], datetime],
+    typed_parts: bool,
+) -> str | array[int]:
+    conversation = normalise_messages(
+        messages, content_format="string", media_refusal=_media_refusal(front), typed_parts=typed_parts
+    )
+    tools = variables.pop("tools", None)
+    return writer.write(Conversation(messages=conversation, raw=messages, tools=tools, kwargs=variables, now=now))
+
+
+def _templated(
+    front: Front,
+    messages: Sequence[dict[str, Any]],
+    variables: dict[str, Any],
+    template: str | None,
+    *,
+    now: Callable[[], datetime],
+    budget: Budget | None,
+    typed_parts: bool,
+) -> str:
     own = variables.pop("chat_template", None)
     if not _RESERVED.isdisjoint(variables):
         name = next(iter(_RESERVED & variables.keys()))
@@ -88,13 +129,10 @@ def write_prompt(
     _check_kinds(variables, own)
     asked = template or front.options.chat_template or own
     chosen = front.template(asked, has_tools=variables.get("tools") is not None)
-    media_refusal = f"{_model_name(front)} is not a multimodal model"
-    if front.checkpoint.is_multimodal:
-        media_refusal = "images, audio and video are not supported by this version of typecase; send text parts only"
     conversation = normalise_messages(
         messages,
         content_format=chosen.content_format if chosen else "string",
-        media_refusal=media_refusal,
+        media_refusal=_media_refusal(front),
         typed_parts=typed_parts,
     )
     if chosen is None:
@@ -128,5 +166,7 @@ def _check_kinds(variables: Mapping[str, Any], template: Any) -> None:
         raise RequestError(f"chat_template_kwargs.chat_template must be a string, got {type(template).__name__}")
 
 
-def _model_name(front: Front) -> str:
-    return front.options.served_model_names[0]
+def _media_refusal(front: Front) -> str:
+    if front.checkpoint.is_multimodal:
+        return "images, audio and video are not supported by this version of typecase; send text parts only"
+    return f"{front.options.served_model_names[0]} is not a multimodal model"

@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from typecase.api.chat_messages import has_non_text_content
 from typecase.api.errors import InvalidParameter, UnknownModel
-from typecase.api.messages import has_non_text_content
 from typecase.front import Front
 
 __all__ = ["check_media_kwargs", "check_model", "reused_prompt_ids"]

@@ -17,7 +17,7 @@ from typecase.api.responses import ResponsesRequest
 from typecase.front import Front
 from typecase.prompt.budget import Budget
 from typecase.render.length import Encoded, Tokenization
-from typecase.render.prompt import check_template_trust, effort_kwargs, merge_kwargs, write_prompt
+from typecase.render.prompt import check_template_trust, effort_kwargs, encode_conversation, merge_kwargs
 from typecase.render.requests import check_media_kwargs, check_model, reused_prompt_ids
 from typecase.render.response_items import chat_messages, chat_tools, continues_last_item
 from typecase.render.sampling import check_requested_tokens, resolve_sampling
@@ -98,8 +98,9 @@ def _encode(
         tools=request.tools,
         chat_template_kwargs=request.chat_template_kwargs,
     ):
-        text = write_prompt(
+        return encode_conversation(
             front,
+            tokenization,
             messages,
             tools=_tools(front, request),
             template=None,
@@ -108,7 +109,6 @@ def _encode(
             budget=budget,
             typed_parts=False,
         )
-        return tokenization.encode(front.tokenizer, text)
 
 
 def _tools(front: Front, request: ResponsesRequest) -> list[dict[str, Any]] | None:

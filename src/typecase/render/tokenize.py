@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from datetime import datetime
 
@@ -17,7 +18,7 @@ from typecase.api.tokenize import (
 from typecase.front import Front
 from typecase.prompt.budget import Budget
 from typecase.render.length import Tokenization
-from typecase.render.prompt import check_template_trust, merge_kwargs, write_prompt
+from typecase.render.prompt import check_template_trust, encode_conversation, merge_kwargs
 from typecase.render.requests import check_media_kwargs, check_model
 from typecase.render.surrogates import refusing_surrogates
 
@@ -45,8 +46,7 @@ def tokenize(
             chat_template_kwargs=request.chat_template_kwargs,
             chat_template=request.chat_template,
         ):
-            text = _chat_prompt(front, request, now, budget)
-            ids = tokenization.encode(front.tokenizer, text).ids
+            ids = _chat_ids(front, request, tokenization, now, budget)
     else:
         with refusing_surrogates(prompt=request.prompt):
             ids = tokenization.encode(front.tokenizer, request.prompt).ids
@@ -64,16 +64,23 @@ def detokenize(front: Front, request: DetokenizeRequest) -> DetokenizeResponse:
     return DetokenizeResponse(prompt=front.tokenizer.decode(request.tokens))
 
 
-def _chat_prompt(front: Front, request: TokenizeChat, now: Callable[[], datetime], budget: Budget | None) -> str:
+def _chat_ids(
+    front: Front,
+    request: TokenizeChat,
+    tokenization: Tokenization,
+    now: Callable[[], datetime],
+    budget: Budget | None,
+) -> array[int]:
     kwargs = merge_kwargs(front.template_kwargs, request.chat_template_kwargs or {})
     kwargs["add_generation_prompt"] = request.add_generation_prompt
     kwargs["continue_final_message"] = request.continue_final_message
-    return write_prompt(
+    return encode_conversation(
         front,
+        tokenization,
         request.messages,
         tools=request.tools,
         template=request.chat_template,
         kwargs=kwargs,
         now=now,
         budget=budget,
-    )
+    ).ids

@@ -10,7 +10,7 @@ import pytest
 from typecase.api.chat import ChatRequest
 from typecase.api.decode import decode_request
 from typecase.api.errors import BodyError, InvalidParameter, RequestError
-from typecase.api.messages import has_non_text_content
+from typecase.api.chat_messages import has_non_text_content
 from typecase.api.reading import REFUSED, Reading
 from typecase.api.responses import ResponsesRequest
 from typecase.api.tools import fast_tools, read_tools
