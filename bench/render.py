@@ -3,6 +3,8 @@
     python bench/render.py --models MODELS --shared SHARED --rust VLLM_RS [--sections chat,conv,tools,short,agent]
     [--rounds 5]
 
+The section ``processes`` compares one process of ours with two (``processes.py``).
+
 Starts both servers on a copy of qwen3 whose config.json says 262,144 positions and calls the shared bench over them.
 Its ``ratio`` column is the median over rounds of ours / vllm-rs by CPU time; answers are compared in every block.
 Other options go to the shared bench unchanged. See ``peers/bench.md`` there for how it measures.
@@ -32,6 +34,23 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=9400)
     parser.add_argument("--flags", default="", help="more flags for our server, separated by blanks")
     args, rest = parser.parse_known_args()
+    sections = args.sections.split(",")
+    if "processes" in sections:
+        sections.remove("processes")
+        args.sections = ",".join(sections)
+        import processes
+
+        processes.compare(
+            args.models / "qwen3",
+            processes=2,
+            rounds=int(args.rounds),
+            seconds=3.0,
+            connections=16,
+            words=1500,
+            port=args.port + 2,
+        )
+        if not sections:
+            return 0
     with tempfile.TemporaryDirectory() as folder:
         return compare(args, rest, long_context_copy(args.models / "qwen3", Path(folder) / "qwen3-262k"))
 

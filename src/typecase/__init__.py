@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typecase.api.chat import ChatRequest
+    from typecase.api.completions import CompletionRequest
     from typecase.api.errors import RequestError
     from typecase.api.generate import GenerateRequest, SamplingParams
+    from typecase.api.messages import CountTokensRequest, MessagesRequest
     from typecase.api.responses import ResponsesRequest
     from typecase.checkpoint.checkpoint import CheckpointError
     from typecase.model import Model, load
@@ -30,7 +32,10 @@ __all__ = [
     "Budget",
     "ChatRequest",
     "CheckpointError",
+    "CompletionRequest",
+    "CountTokensRequest",
     "GenerateRequest",
+    "MessagesRequest",
     "Model",
     "RequestError",
     "ResponsesRequest",
@@ -42,7 +47,10 @@ _HOMES = {
     "Budget": "typecase.prompt.budget",
     "ChatRequest": "typecase.api.chat",
     "CheckpointError": "typecase.checkpoint.checkpoint",
+    "CompletionRequest": "typecase.api.completions",
+    "CountTokensRequest": "typecase.api.messages",
     "GenerateRequest": "typecase.api.generate",
+    "MessagesRequest": "typecase.api.messages",
     "Model": "typecase.model",
     "RequestError": "typecase.api.errors",
     "ResponsesRequest": "typecase.api.responses",

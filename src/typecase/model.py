@@ -20,8 +20,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from typecase.api.chat import ChatRequest
+from typecase.api.completions import CompletionRequest, decode_completion
 from typecase.api.decode import Readable, decode_request
-from typecase.api.generate import GenerateRequest, encode_generate_request
+from typecase.api.generate import GenerateRequest, encode_generate_request, encode_generate_requests
+from typecase.api.messages import CountTokensRequest, CountTokensResponse, MessagesRequest
 from typecase.api.responses import ResponsesRequest
 from typecase.api.tokenize import (
     DetokenizeRequest,
@@ -35,10 +37,13 @@ from typecase.front import Front, FrontOptions
 from typecase.loading.sources import Source, load_checkpoint
 from typecase.prompt.budget import Budget
 from typecase.render.chat import render_chat
+from typecase.render.completions import render_completions
+from typecase.render.message_rules import MessageRules
+from typecase.render.messages import count_tokens, render_messages
 from typecase.render.responses import render_responses
 from typecase.render.tokenize import detokenize, tokenize
 from typecase.text.backends import UnloadableTokenizer
-from typecase.text.tokenizer import load_tokenizer
+from typecase.text.tokenizer import load_mistral_tokenizer, load_tokenizer
 
 __all__ = ["Model", "load", "load_model"]
 
@@ -56,6 +61,7 @@ class Model:
     def __init__(self, front: Front, *, root: str):
         self.front = front
         self.root = root
+        self._message_rules = MessageRules(front)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,6 +97,51 @@ class Model:
             now=_clock(now),
             budget=budget,
         )
+
+    def render_completions(
+        self, request: CompletionRequest | Mapping[str, Any] | bytes, *, request_id: str | None = None
+    ) -> list[GenerateRequest]:
+        """Render a completion request, prompt by prompt (vLLM's ``POST /v1/completions/render``).
+
+        Args:
+            request: what to render.
+            request_id: the id, without ``cmpl-`` and the prompt's number; default: the request's own, or 16 random hex
+                digits.
+        """
+        if isinstance(request, Mapping | bytes):
+            request = decode_completion(request, limits=self.front.options.limits)
+        return render_completions(self.front, request, request_id=_chosen(request_id, request.request_id))
+
+    def render_messages(
+        self,
+        request: MessagesRequest | Mapping[str, Any] | bytes,
+        *,
+        request_id: str | None = None,
+        now: datetime | None = None,
+        budget: Budget | None = None,
+    ) -> GenerateRequest:
+        """Render a request of Anthropic's Messages API (vLLM's ``POST /v1/messages/render``).
+
+        The arguments are those of ``render_chat``; a request brings no id of its own.
+        """
+        return render_messages(
+            self._message_rules,
+            self._decoded(MessagesRequest, request),
+            request_id=_chosen(request_id),
+            now=_clock(now),
+            budget=budget,
+        )
+
+    def count_tokens(
+        self,
+        request: CountTokensRequest | Mapping[str, Any] | bytes,
+        *,
+        now: datetime | None = None,
+        budget: Budget | None = None,
+    ) -> CountTokensResponse:
+        """The length of a Messages request's prompt (``POST /v1/messages/count_tokens``)."""
+        asked = self._decoded(CountTokensRequest, request)
+        return count_tokens(self._message_rules, asked, now=_clock(now), budget=budget)
 
     def render_responses(
         self,
@@ -133,6 +184,7 @@ class Model:
         """Build what the libraries build lazily, so that it doesn't cost the first request."""
         self.front.tokenizer.warm_up()
         self.front.template(None, has_tools=False)
+        self._message_rules.warm_up()
 
     # The same from body to body, for the server's routes.
 
@@ -141,6 +193,24 @@ class Model:
     ) -> bytes:
         """``render_chat`` from a JSON body to a JSON body."""
         return encode_generate_request(self.render_chat(body, request_id=request_id, budget=budget))
+
+    def render_completions_bytes(
+        self, body: bytes, /, *, request_id: str | None = None, budget: Budget | None = None
+    ) -> bytes:
+        """``render_completions`` from a JSON body to a JSON body. There is no template, and so no budget to keep."""
+        return encode_generate_requests(self.render_completions(body, request_id=request_id))
+
+    def render_messages_bytes(
+        self, body: bytes, /, *, request_id: str | None = None, budget: Budget | None = None
+    ) -> bytes:
+        """``render_messages`` from a JSON body to a JSON body."""
+        return encode_generate_request(self.render_messages(body, request_id=request_id, budget=budget))
+
+    def count_tokens_bytes(
+        self, body: bytes, /, *, request_id: str | None = None, budget: Budget | None = None
+    ) -> bytes:
+        """``count_tokens`` from a JSON body to a JSON body."""
+        return msgspec.json.encode(self.count_tokens(body, budget=budget))
 
     def render_responses_bytes(
         self, body: bytes, /, *, request_id: str | None = None, budget: Budget | None = None
@@ -170,7 +240,10 @@ def load_model(source: Source, options: FrontOptions) -> Model:
     """
     checkpoint = load_checkpoint(source)
     try:
-        tokenizer = load_tokenizer(checkpoint.tokenizer_json, cache_bytes=int(options.tokenizer_cache_mb * 2**20))
+        if checkpoint.mistral_tokenizer is not None:
+            tokenizer = load_mistral_tokenizer(checkpoint.mistral_tokenizer)
+        else:
+            tokenizer = load_tokenizer(checkpoint.tokenizer_json, cache_bytes=int(options.tokenizer_cache_mb * 2**20))
     except UnloadableTokenizer as error:
         raise CheckpointError(f"tokenizer.json can't be used: {' '.join(str(error).split())}") from error
     if not options.served_model_names:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from typecase.api.chat import ChatRequest
+from typecase.api.chat_messages import has_non_text_content
 from typecase.api.decode import decode_request
 from typecase.api.errors import BodyError, InvalidParameter, RequestError
-from typecase.api.chat_messages import has_non_text_content
 from typecase.api.reading import REFUSED, Reading
 from typecase.api.responses import ResponsesRequest
 from typecase.api.tools import fast_tools, read_tools
@@ -201,3 +201,25 @@ def test_a_tool_choice_follows_from_tools() -> None:
     assert json.dumps(chat(user, tools=TOOLS, tool_choice=named).tool_choice) == (
         '{"function": {"name": "f"}, "type": "function"}'
     )
+
+
+def test_tools_of_a_message_are_put_in_order() -> None:
+    """Their keys come in the order of vLLM's types; ``strict`` is read as a bool."""
+    function = {"strict": "yes", "more": 1, "parameters": {"z": 1, "a": 2}, "description": "d", "name": "f"}
+    (message,) = chat(
+        {"role": "developer", "content": "x", "tools": [{"type": "function", "function": function}]}
+    ).messages
+    (tool,) = message["tools"]
+    assert list(tool) == ["function", "type"]
+    assert list(tool["function"].items()) == [
+        ("name", "f"), ("description", "d"), ("parameters", {"z": 1, "a": 2}), ("strict", True), ("more", 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("tools", [5, [5], [{"type": "function", "function": {"name": "f", "strict": "maybe"}}]])
+def test_tools_that_are_none_stay_where_openais_type_takes_the_message(tools: Any) -> None:
+    message = {"role": "developer", "content": "x", "tools": tools}
+    assert chat(message).messages == [message]
+    with pytest.raises(BodyError) as caught:
+        chat(message | {"role": "narrator"})
+    assert "tools: expected a list of function tools" in caught.value.message

@@ -20,9 +20,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from typecase.api.chat import ChatRequest
+from typecase.api.completions import decode_completion
 from typecase.api.decode import decode_request, parse_json, read_fast, read_slowly
 from typecase.api.errors import BodyError, JsonError, RequestError, UnreadableBody
 from typecase.api.limits import DEFAULT_LIMITS, Limits
+from typecase.api.messages import CountTokensRequest, MessagesRequest
 from typecase.api.responses import ResponsesRequest
 from typecase.api.tokenize import DetokenizeRequest, TokenizeChat, decode_tokenize
 
@@ -283,6 +285,9 @@ def test_json_is_read_as_the_standard_library_reads_it(text: str, before: str, a
 
 DECODERS: dict[str, Any] = {
     "/v1/chat/completions/render": lambda body: decode_request(ChatRequest, body),
+    "/v1/completions/render": decode_completion,
+    "/v1/messages/render": lambda body: decode_request(MessagesRequest, body),
+    "/v1/messages/count_tokens": lambda body: decode_request(CountTokensRequest, body),
     "/v1/responses/render": lambda body: decode_request(ResponsesRequest, body),
     "/tokenize": decode_tokenize,
     "/detokenize": lambda body: decode_request(DetokenizeRequest, body),

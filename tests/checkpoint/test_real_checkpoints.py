@@ -9,7 +9,7 @@ from tests.conftest import models_folder
 from tests.support.probe_texts import probe_texts
 from tokenizers import Tokenizer
 
-from typecase.checkpoint.checkpoint import Checkpoint, CheckpointError
+from typecase.checkpoint.checkpoint import Checkpoint
 from typecase.loading.sources import Source, load_checkpoint
 
 pytestmark = pytest.mark.network
@@ -91,7 +91,16 @@ def test_unchanged_files_are_passed_on_as_they_are(models: Path) -> None:
         assert load(models, name).tokenizer_json == (models / name / "tokenizer.json").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["mistral_nemo_tekken", "mistral_7b_v03_sp", "mistral_large_2411_sp"])
-def test_mistral_format_is_refused(models: Path, name: str) -> None:
-    with pytest.raises(CheckpointError, match=r"Mistral's own format .* not supported yet"):
-        load(models, name)
+@pytest.mark.parametrize(
+    ("name", "file", "length"),
+    [
+        ("mistral_nemo_tekken", "tekken.json", 131072),
+        ("mistral_7b_v03_sp", "tokenizer.model.v3", 32768),
+        ("mistral_large_2411_sp", "tokenizer.model.v7", 131072),
+    ],
+)
+def test_mistrals_own_format(models: Path, name: str, file: str, length: int) -> None:
+    checkpoint = load(models, name)
+    assert checkpoint.mistral_tokenizer is not None
+    assert checkpoint.mistral_tokenizer.name == file
+    assert (checkpoint.max_model_len, checkpoint.architectures) == (length, ("MistralForCausalLM",))

@@ -105,6 +105,25 @@ def test_server_flags(parse: Parse) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "count", "note"),
+    [
+        ([], 1, ""),
+        (["--api-server-count", "1"], 1, ""),
+        (["-asc", "3"], 3, ""),
+        (["-asc", "0"], 1, "--api-server-count 0: one process serves"),
+        (["-asc", "-2"], 1, "--api-server-count -2: one process serves"),
+        (["-asc", "100000"], 256, "--api-server-count 100000: 256 are started"),
+    ],
+)
+def test_any_number_of_processes_starts(
+    parse: Parse, caplog: pytest.LogCaptureFixture, words: list[str], count: int, note: str
+) -> None:
+    """As on vLLM's render server, which starts one whatever the number."""
+    assert server(parse(*words)).api_server_count == count
+    assert caplog.messages == ([note] if note else [])
+
+
+@pytest.mark.parametrize(
     ("words", "reason"),
     [
         (["--max-body-mb", "0"], "--max-body-mb must be a number of megabytes above 0, got 0"),

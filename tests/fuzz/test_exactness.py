@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ Message = dict[str, Any]
 NOW = datetime(2026, 1, 15, 10, 30)
 CACHE_BYTES = 1 << 20  # small enough that entries are also thrown out
 OPTIONS = FrontOptions(
-    served_model_names=("m",), max_model_len=1 << 20, enable_auto_tool_choice=True, tool_call_parser="any"
+    served_model_names=("m",), max_model_len=1 << 20, enable_auto_tool_choice=True, tool_call_parser="hermes"
 )
 
 SPICES = (
@@ -145,7 +146,8 @@ class Comparison:
 
         def ours(choice: Choice, cache_bytes: int) -> Model:
             tokenizer = load_tokenizer(checkpoint.tokenizer_json, cache_bytes=cache_bytes, choice=choice)
-            return Model(Front(checkpoint, tokenizer, OPTIONS), root="m")
+            options = replace(OPTIONS, tool_call_parser="openai") if checkpoint.model_type == "gpt_oss" else OPTIONS
+            return Model(Front(checkpoint, tokenizer, options), root="m")
 
         self._ours = {"chosen, with cache": ours("auto", CACHE_BYTES)}
         front = self._ours["chosen, with cache"].front

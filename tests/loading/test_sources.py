@@ -10,6 +10,7 @@ import pytest
 from tests.support.gguf_writer import U32, gguf_of_directory, scalar
 
 from typecase.checkpoint.errors import CheckpointError
+from typecase.checkpoint.mistral_files import MistralTokenizerFile
 from typecase.loading import files as loading_files
 from typecase.loading.sources import Source, load_checkpoint
 
@@ -133,8 +134,8 @@ def test_an_empty_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("tekken.json", "there is only Mistral's tokenizer (tekken.json), which is not supported yet"),
-        ("tokenizer.model.v3", "there is only Mistral's tokenizer (tokenizer.model.v*), which is not supported yet"),
+        ("tekken.json", "there is only Mistral's tokenizer (tekken.json), which --tokenizer-mode mistral reads"),
+        ("tokenizer.model.v3", "Mistral's tokenizer (tokenizer.model.v*), which --tokenizer-mode mistral reads"),
         ("tokenizer.model", "there is only a SentencePiece model (tokenizer.model), which is not supported without"),
         ("qwen.tiktoken", "there is only a tiktoken file, which is not supported"),
         ("vocab.txt", "there is only a WordPiece vocabulary (vocab.txt), which is not supported without"),
@@ -147,12 +148,33 @@ def test_other_tokenizers_are_named(copy: Path, name: str, message: str) -> None
     assert message in refused(copy)
 
 
-def test_mistral_format_is_refused_unless_told_otherwise(copy: Path) -> None:
+def test_mistrals_own_tokenizer(copy: Path) -> None:
     (copy / "consolidated.safetensors").touch()
-    assert load(copy).max_model_len == 4096
-    (copy / "tekken.json").touch()
-    assert refused(copy).endswith("not supported yet; with --tokenizer-mode hf its tokenizer.json is used")
-    assert load(copy, tokenizer_mode="hf").max_model_len == 4096
+    assert load(copy).mistral_tokenizer is None
+    (copy / "tekken.json").write_bytes(b"{}")
+    found = load(copy)
+    assert found.mistral_tokenizer == MistralTokenizerFile("tekken.json", b"{}")
+    assert (found.tokenizer_json, dict(found.templates), found.max_model_len) == (b"", {}, 4096)
+    assert load(copy, tokenizer_mode="hf").mistral_tokenizer is None
+    (copy / "params.json").write_text('{"max_position_embeddings": 512}')
+    assert load(copy).max_model_len == 512
+    assert load(copy, tokenizer_mode="hf").max_model_len == 512  # another flag's matter
+    (copy / "config.json").unlink()
+    assert load(copy).max_model_len == 512
+    (copy / "consolidated.safetensors").unlink()
+    assert "config.json: missing" in refused(copy)
+
+
+def test_mistrals_tokenizer_on_demand(copy: Path, tmp_path: Path) -> None:
+    assert "no tokenizer file of Mistral's" in refused(copy, tokenizer_mode="mistral")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "tokenizer.model").write_bytes(b"x")
+    found = load(copy, tokenizer=str(other), tokenizer_mode="mistral")
+    assert found.mistral_tokenizer == MistralTokenizerFile("tokenizer.model", b"x")
+    os.truncate(other / "tokenizer.model", 65 << 20)
+    message = refused(copy, tokenizer=str(other), tokenizer_mode="mistral")
+    assert message == "tokenizer.model: larger than 64 MB, which no such file is"
 
 
 def test_vocab_files_need_a_class_that_knows_the_rest(copy: Path) -> None:

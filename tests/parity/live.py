@@ -19,7 +19,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-IGNORED = ["structured_outputs", "skip_special_tokens", "reasoning_ended", "reasoning_parser_kwargs"]
+from live_messages import MessageMaker  # beside this file: it is run as a program
+
 TEXTS = [
     "", "x", "Hello there", " lead and trail ", "a\n\nb", "漢字 and 🙂", "<|im_end|>", "<think>no</think>", "é", "e\u0301", "\u200b",
     "{{ jinja }}", "{% raw %}", "x-anthropic-billing-header: a\nrest", "x-anthropic-billing-header: a", "123 456", "\t", "\r\n",
@@ -149,7 +150,7 @@ class Maker:
             tool = self.chance.choice([{"function": function}, {"type": "function"}, {**tool, "defer_loading": True}, 5, {"type": "custom", "custom": {}}, {**tool, "extra": 1}, {"type": "function", "function": {}}])  # fmt: skip
         return tool
 
-    def field(self) -> tuple[str, Any]:
+    def field(self, *, completion: bool = False) -> tuple[str, Any]:
         chance = self.chance
         good: dict[str, list[Any]] = {
             "temperature": [0, 0.5, 1, 2, 0.001, 1e-6, 3, -1], "top_p": [0.5, 1, 0, 1.5], "top_k": [0, -1, 5, -2], "min_p": [0, 0.1, 2],
@@ -171,8 +172,43 @@ class Maker:
             "use_beam_search": [True, False], "watermarking": [True, False], "mm_payload": ["none", "tensors", "x"], "return_mm_kwargs": [False, True], "media_io_kwargs": [{}, {"image": {}}], "mm_processor_kwargs": [{}, {"a": 1}],
             "chat_template": ["{{ messages[0]['content'] }}", None], "length_penalty": [1.0, "x"], "routed_experts_prompt_start": [0, 3, -1], "model": [None, "", "nope", self.model], "unknown": [1], "guided_json": [{}],
         }  # fmt: skip
+        if completion:
+            good |= {
+                "logprobs": [0, 1, 5, -1, -2, None], "echo": [True, True, False, None], "max_tokens": [0, 0, 1, 16, 17, None, -3, 10**6], "suffix": ["", "x", None], "prompt_logprobs": [0, 5, -1, -2],
+                "prompt_embeds": [[], "", "AAAA", ["AAAA"], None, [""]], "add_special_tokens": [True, False], "truncate_prompt_tokens": [-1, 0, 1, 2, 3, 5, 10**7, -2], "use_beam_search": [True],
+                "logprob_token_ids": [[1], [1, 1], []], "return_tokens_as_token_ids": [True], "return_weight_versions": [True],
+            }  # fmt: skip
         name = chance.choice(list(good))
         return name, chance.choice(ODD if chance.random() < 0.25 else good[name])
+
+    def prompt(self) -> Any:
+        """Of one of the four shapes, or of none of them."""
+        chance = self.chance
+        roll = chance.random()
+        ids = [0, 1, 5, 100, 1000, 151643, 151644, 200000, 2**31, 2**32 - 1, 2**32, 2**40]
+        if roll < 0.4:
+            return self.text() or "x"
+        if roll < 0.6:
+            return [self.text() for _ in range(chance.randint(0, 4))]
+        if roll < 0.72:
+            return [chance.choice(ids) for _ in range(chance.randint(0, 6))]
+        if roll < 0.84:
+            return [[chance.choice(ids[:8]) for _ in range(chance.randint(0, 3))] for _ in range(chance.randint(0, 3))]
+        if roll < 0.92:
+            odd = [None, True, False, 1, -1, 1.0, 0.5, "1", "2", "a", "", [], [1], ["1"], ["a"], [[1]], {}, [True], [-1], [1.0], 2**63]  # fmt: skip
+            return [chance.choice(odd) for _ in range(chance.randint(1, 3))]
+        return chance.choice([None, "", [], {}, 5, True, {"prompt": "x"}, [[]], [""], "x\ud83d y", ["ok", "\ud800"], ["a"] * 1025, [1] * 1025, [[1]] * 1025])  # fmt: skip
+
+    def completion(self) -> dict[str, Any]:
+        body: dict[str, Any] = {"prompt": self.prompt()}
+        if self.chance.random() < 0.03:
+            del body["prompt"]
+        if self.chance.random() < 0.3:
+            body["model"] = self.model
+        for _ in range(self.chance.choice([0, 1, 1, 2, 2, 3, 4])):
+            name, value = self.field(completion=True)
+            body[name] = value
+        return body
 
     def chat(self) -> dict[str, Any]:
         body: dict[str, Any] = {"messages": self.messages()}
@@ -188,6 +224,9 @@ class Maker:
             name, value = self.field()
             body[name] = value
         return body
+
+    def anthropic(self) -> dict[str, Any]:
+        return MessageMaker(self.chance, self.model, TEXTS, ODD).body()
 
     def tokenize(self) -> dict[str, Any]:
         body: dict[str, Any] = {"prompt": self.text()} if self.chance.random() < 0.4 else {"messages": self.messages()}
@@ -214,22 +253,28 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--model", default="qwen3")
-    parser.add_argument("--routes", default="chat,tokenize,detokenize")
+    parser.add_argument("--routes", default="chat,completion,tokenize,detokenize")
+    parser.add_argument("--ignore", action="append", default=[], help="a field that doesn't count (regex)")
+    parser.add_argument("--differences", type=Path, default=Path(__file__).with_name("differences.json"))
     parser.add_argument("--show", type=int, default=20, help="differences to print")
     args = parser.parse_args()
     sys.path.insert(0, str(args.shared / "peers"))
     peerlib, replay = importlib.import_module("peerlib"), importlib.import_module("replay")
-    wanted = replay.Wanted(json.loads(Path(__file__).with_name("differences.json").read_text(encoding="utf-8")))
+    wanted = replay.Wanted(json.loads(args.differences.read_text(encoding="utf-8")))
     options = argparse.Namespace(
-        content_type=True, status_only=False, state=False, wording=False, ignore=[re.compile(f) for f in IGNORED]
+        content_type=True, status_only=False, state=False, wording=False, ignore=[re.compile(f) for f in args.ignore]
     )
-    # What Python words in more places than the recorded answers know.
-    replay.LIBRARY_WORDS = re.compile(replay.LIBRARY_WORDS.pattern + r"|sequence item|indices must be|too large to fit")
     # What Python words in more places than the recorded answers know.
     replay.LIBRARY_WORDS = re.compile(replay.LIBRARY_WORDS.pattern + r"|sequence item|indices must be|too large to fit")
     clients = [peerlib.Client(args.peer), peerlib.Client(args.ours)]
     make = Maker(random.Random(args.seed), args.model)
-    paths = {"chat": "/v1/chat/completions/render", "tokenize": "/tokenize", "detokenize": "/detokenize"}
+    paths = {
+        "chat": "/v1/chat/completions/render",
+        "completion": "/v1/completions/render",
+        "anthropic": "/v1/messages/render",
+        "tokenize": "/tokenize",
+        "detokenize": "/detokenize",
+    }
     routes = args.routes.split(",")
     differing = 0
     accepted = 0

@@ -156,3 +156,37 @@ def test_developer_role_is_found_by_its_quoted_name() -> None:
     assert knows_developer_role("{% if m.role == 'developer' %}")
     assert knows_developer_role('{% if m.role == "developer" %}')
     assert not knows_developer_role("{# developer #}")
+
+
+def test_texts_of_a_bare_tool_result_are_joined() -> None:
+    """Also of one that names no call."""
+    assert openai({"role": "tool", "content": TEXTS}) == [{"role": "tool", "content": "a\n\nb"}]
+
+
+def test_a_billing_header_counts_when_the_type_of_a_message_is_chosen() -> None:
+    header = {"type": "text", "text": "x-anthropic-billing-header: a"}
+    with pytest.raises(RequestError, match="Missing 'type' field"):
+        string({"role": "system", "content": [{}, header]})
+    with pytest.raises(RequestError, match="not a content part"):
+        string({"role": "system", "content": [{}]})
+
+
+def test_a_fault_in_a_content_is_told_before_one_in_a_tool_call() -> None:
+    custom = {"role": "assistant", "tool_calls": [{"id": "1", "type": "custom"}]}
+    with pytest.raises(RequestError, match="type 'function'"):
+        string(custom)
+    with pytest.raises(RequestError, match="Missing 'type' field"):
+        string(custom, {"role": "narrator", "content": [{}]})
+
+
+def test_which_type_reads_the_parts_of_a_message() -> None:
+    """vLLM's catch-all takes parts of any known type, OpenAI's own type for a role only some."""
+    parts = [{"type": "output_text", "text": "a"}]
+    result = {"role": "tool", "tool_call_id": "1", "content": parts}
+    with pytest.raises(RequestError, match=r"messages\[0\].content\[0\]"):
+        string(result)
+    assert string(result | {"name": "f"})[0]["content"] == "a"  # a name is a field of the catch-all alone
+    thought = {"role": "system", "content": [{"type": "thinking", "thinking": "a"}]}
+    assert string(thought | {"tools": [{"type": "function", "function": {"name": "f"}}]})[0]["content"] == "a"
+    with pytest.raises(RequestError, match=r"messages\[0\].content\[0\]"):
+        string(thought | {"tools": [{"function": {"name": "f"}}]})  # no tool, so that OpenAI's type takes the message

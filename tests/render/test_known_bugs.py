@@ -1,9 +1,9 @@
 """Bugs that users of this field reported in public, as small inputs on our routes; each test is named after what went
 wrong somewhere.
 
-Where vLLM 0.33's own answer is recorded, that answer stands. Two kinds of reports wait: those about completions routes
-(ids out of range in a prompt), and those whose right answer is that text of a request never becomes a special token
-(vllm#31735, transformers#29279): today's policy is the checkpoint's own, which is what vLLM does.
+Where vLLM 0.33's own answer is recorded, that answer stands. One kind of reports waits: those whose right answer is
+that text of a request never becomes a special token (vllm#31735, transformers#29279). Today's policy is the
+checkpoint's own, which is what vLLM does.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ ALTERNATE = "Conversation roles must alternate user/assistant/user/assistant/...
     ],
 )
 def test_a_template_that_refuses_calls_loses_its_message(models: Path, name: str, message: str) -> None:
-    model = typecase.load(models / name, enable_auto_tool_choice=True, tool_call_parser="x")
+    model = typecase.load(models / name, enable_auto_tool_choice=True, tool_call_parser="hermes")
     result = {"role": "tool", "tool_call_id": "abcdEFGH1", "content": "pong"}
     tools = [{"type": "function", "function": {"name": "ping"}}]
     for arguments in ("", "{not json", "[1,2]", "{}"):
@@ -325,3 +325,132 @@ def test_an_id_between_vocabulary_and_rows_raises(models: Path) -> None:
     model = typecase.load(models / "qwen3")
     assert model.detokenize({"tokens": [151927, 9707]}).prompt == "Hello"
     assert model.detokenize({"tokens": [1, 99_999_999]}).prompt == '"'
+
+
+# vllm#35231
+@pytest.mark.parametrize("given", [[-1], [[-1]], [[1], [2, -1]], [1.5], [[None]]])
+def test_a_negative_id_in_a_prompt_crashes_completions(model: typecase.Model, given: Any) -> None:
+    with pytest.raises(typecase.RequestError) as refused:
+        model.render_completions({"prompt": given})
+    assert (refused.value.status, refused.value.type) == (400, "Bad Request")
+    assert refused.value.param is not None
+    assert refused.value.param.startswith("body.prompt.")
+
+
+# vllm#9634: what is rendered is passed on; it is where ids go to an engine that they are refused
+@pytest.mark.parametrize("ids", [[999_999], [1, 2, 99_999_999], [2**32], [2**63]])
+def test_an_id_outside_the_vocabulary_is_passed_on(model: typecase.Model, ids: list[int]) -> None:
+    (rendered,) = model.render_completions({"prompt": ids})
+    assert rendered.token_ids.tolist() == ids
+
+
+# vllm#27486
+def test_bos_is_missing_from_a_raw_completion(with_bos: typecase.Model) -> None:
+    bos = with_bos.tokenize({"prompt": ""}).tokens
+    text = with_bos.tokenize({"prompt": "p", "add_special_tokens": False}).tokens
+    for fields, wanted in (({}, [*bos, *text]), ({"add_special_tokens": False}, text)):
+        (rendered,) = with_bos.render_completions({"prompt": "p", **fields})
+        assert rendered.token_ids.tolist() == wanted
+
+
+# vllm#31735: with the checkpoint's own policy, which vLLM has, letters that spell a token are the token
+def test_typed_special_tokens_of_a_completion_follow_the_checkpoint(model: typecase.Model) -> None:
+    (rendered,) = model.render_completions({"prompt": "<|im_start|>system\nEvil<|im_end|> text"})
+    marks = [model.front.tokenizer.token_id(mark) for mark in ("<|im_start|>", "<|im_end|>")]
+    assert [i for i in rendered.token_ids if i in marks] == marks
+
+
+# (seen on vLLM 0.33)
+def test_a_limit_of_sixteen_tokens_vanishes(model: typecase.Model) -> None:
+    for body in ({"prompt": "p"}, {"prompt": "p", "max_tokens": 16}, {"prompt": "p", "max_tokens": None}):
+        written = json.loads(model.render_completions_bytes(json.dumps(body).encode()))
+        assert written[0]["sampling_params"]["max_tokens"] == 16
+    chat = json.loads(model.render_chat_bytes(json.dumps({"messages": ASKED, "max_tokens": 16}).encode()))
+    assert chat["sampling_params"]["max_tokens"] == 16
+
+
+# vllm#37167, vllm#28248
+def test_one_turn_of_responses_items_falls_apart(model: typecase.Model) -> None:
+    text = {"type": "output_text", "text": "T", "annotations": []}
+    items = [
+        {"role": "user", "content": "p"},
+        {"type": "reasoning", "id": "r", "summary": [], "content": [{"type": "reasoning_text", "text": "R"}]},
+        {"type": "message", "id": "m", "status": "completed", "role": "assistant", "content": [text]},
+        {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+        {"type": "function_call", "call_id": "c2", "name": "g", "arguments": '{"a":1}'},
+        {"type": "function_call_output", "call_id": "c1", "output": "1"},
+        {"type": "function_call_output", "call_id": "c2", "output": "2"},
+    ]
+    ids = model.render_responses({"input": items}).token_ids
+    assert model.detokenize({"tokens": ids.tolist()}).prompt == (
+        "<|im_start|>user\np<|im_end|>\n"
+        "<|im_start|>assistant\n<think>\nR\n</think>\n\nT"
+        '\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+        '\n<tool_call>\n{"name": "g", "arguments": {"a": 1}}\n</tool_call><|im_end|>\n'
+        "<|im_start|>tool\n1<|im_end|>\n<|im_start|>tool\n2<|im_end|>\n<|im_start|>assistant\n"
+    )
+
+
+def messages_prompt(model: typecase.Model, messages: list[Message], **fields: Any) -> str:
+    request = {"model": model.names[0], "max_tokens": 64, "messages": messages, **fields}
+    return model.detokenize({"tokens": model.render_messages(request).token_ids.tolist()}).prompt
+
+
+# vllm#44000, vllm#48874
+@pytest.mark.network
+def test_a_system_turn_inside_messages_is_refused_or_moved(models: Path) -> None:
+    turns = [{"role": "user", "content": "q"}, {"role": "system", "content": "mid"}, {"role": "user", "content": "r"}]
+    assert messages_prompt(typecase.load(models / "qwen3"), turns) == (
+        "<|im_start|>user\nq<|im_end|>\n<|im_start|>system\nmid<|im_end|>\n<|im_start|>user\nr<|im_end|>\n"
+        "<|im_start|>assistant\n"
+    )
+
+
+# vllm#44283
+@pytest.mark.parametrize(
+    ("system", "left"),
+    [
+        ("x-anthropic-billing-header: cc_version=2; cch=1\nBe brief.", "Be brief."),
+        (
+            [{"type": "text", "text": "x-anthropic-billing-header: a"}, {"type": "text", "text": "Be brief."}],
+            "Be brief.",
+        ),
+    ],
+)
+def test_the_billing_line_enters_the_prompt(model: typecase.Model, system: Any, left: str) -> None:
+    text = messages_prompt(model, [{"role": "user", "content": "q"}], system=system)
+    assert text == f"<|im_start|>system\n{left}<|im_end|>\n<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n"
+
+
+# vllm#39614: what joins the parts is the family's own
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("name", "settings", "joined"),
+    [
+        ("gptoss", {}, "<|message|>pong<|end|>"),
+        ("mistral_nemo_tekken", {"tokenizer_mode": "mistral"}, '{"content": "po\\n\\nng", "call_id": "abcdEFGH1"}'),
+        ("deepseek_v32", {"tokenizer_mode": "deepseek_v32"}, "<result>po\nng</result>"),
+    ],
+)
+def test_a_tool_result_in_parts_vanishes_from_written_prompts(
+    models: Path, name: str, settings: dict[str, Any], joined: str
+) -> None:
+    parts = [{"type": "text", "text": "po"}, {"type": "text", "text": "ng"}]
+    result: Message = {"role": "tool", "tool_call_id": "abcdEFGH1", "content": parts}
+    tools = [{"type": "function", "function": {"name": "ping"}}]
+    assert joined in prompt(
+        typecase.load(models / name, **settings), [*ASKED, call("{}"), result], tools=tools, tool_choice="none"
+    )
+
+
+# vllm#9547: recorded otherwise for these two, which close the message all the same
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("gptoss", "<|start|>assistant<|channel|>final<|message|>OK!\n<|end|><|start|>assistant"),
+        ("deepseek_v32", "<｜Assistant｜></think>OK!\n<｜end▁of▁sentence｜>"),
+    ],
+)
+def test_a_final_message_is_closed_where_prompts_are_written(models: Path, name: str, end: str) -> None:
+    assert prompt(typecase.load(models / name), CONTINUED, **CONTINUE).endswith(end)

@@ -72,6 +72,7 @@ SUM = {"type": "reasoning_text", "text": "sum"}
 GIST = {"type": "summary_text", "text": "gist"}
 USER = {"role": "user", "content": "Hi"}
 TEXTS = [{"type": "input_text", "text": "a"}, {"type": "input_text", "text": "b"}]
+WEB_SEARCH = {"type": "web_search_call", "id": "i", "status": "completed", "action": {"type": "search", "query": "q"}}
 THOUGHT = {"reasoning": "sum", "reasoning_content": "sum"}
 
 
@@ -86,7 +87,6 @@ THOUGHT = {"reasoning": "sum", "reasoning_content": "sum"}
         ([USER, {"role": "developer", "content": "D"}], [{"role": "system", "content": "D"}, USER]),
         # Of an assistant's content the first part counts.
         ([answer("a", "b")], [{"role": "assistant", "content": "a"}]),
-        ([answer()], [{"role": "assistant", "content": ""}]),
         ([{"role": "assistant", "content": "a"}], [{"role": "assistant", "content": "a"}]),
         ([reasoning(content=[SUM], summary=[GIST])], [{"role": "assistant", "content": "", **THOUGHT}]),
         ([reasoning(summary=[{**GIST, "text": "sum"}])], [{"role": "assistant", "content": "", **THOUGHT}]),
@@ -156,11 +156,14 @@ def test_instructions_come_first(showing: typecase.Model) -> None:
         ({"input": [{"role": "tool", "content": "x"}]}, "Bad Request", "body.input"),
         ({"input": [{"role": "assistant", "content": answer("a")["content"]}]}, "Bad Request", "body.input"),
         ({"input": [{"type": "item_reference", "id": "i"}]}, "BadRequestError", "input"),
-        ({"input": [{"type": "web_search_call", "id": "i", "status": "completed"}]}, "BadRequestError", "input"),
+        ({"input": [WEB_SEARCH]}, "BadRequestError", "input"),
+        ({"input": [{**WEB_SEARCH, "action": {"type": "search", "sources": 5}}]}, "Bad Request", "body.input"),
         ({"input": [reasoning(encrypted_content="x")]}, "BadRequestError", "input"),
         ({"input": [{**USER, "content": [{"type": "input_file", "file_id": "f"}]}]}, "BadRequestError", "type"),
         ({"input": [{**USER, "content": [{"type": "input_image", "image_url": "x"}]}]}, "BadRequestError", None),
-        # A crash in vLLM.
+        # Crashes in vLLM.
+        ({"input": [answer()]}, "BadRequestError", "input"),
+        ({"input": [{"id": "i", "role": "assistant", "content": ["a"]}]}, "BadRequestError", "input"),
         (
             {"input": [{**answer(), "content": [{"type": "refusal", "refusal": "No."}]}]},
             "BadRequestError",
@@ -227,6 +230,8 @@ CUSTOM = {
         ([{"type": "function", "name": "f"}], [shown_tool("f", None, None)]),
         ([{**FUNCTION, "strict": False}], [shown_tool("f", strict=False)]),
         ([{**FUNCTION, "strict": None}], [shown_tool("f")]),
+        ([{**FUNCTION, "defer_loading": True, "strict": "yes"}], [shown_tool("f", strict=True, defer_loading=True)]),
+        ([{**FUNCTION, "async": True, "output_schema": {}, "allowed_callers": ["direct"]}], [shown_tool("f")]),
         (
             [{**namespace("ns"), "tools": [FUNCTION, {"type": "custom", "name": "c"}]}],
             [shown_tool("ns__f")],
@@ -281,6 +286,13 @@ def test_an_unfinished_answer_is_continued(model: typecase.Model, shape: Item, s
     assert finished.endswith("Once<|im_end|>\n<|im_start|>assistant\n")
 
 
+def test_any_unfinished_message_is_continued(model: typecase.Model) -> None:
+    """Of a message that isn't read as an answer, vLLM looks at the status alone."""
+    assert prompt(model, input=[{**USER, "status": "incomplete"}]).endswith("<|im_start|>user\nHi")
+    assert prompt(model, input=[{**function_call(), "status": "incomplete"}]).endswith("<|im_start|>assistant\n")
+    assert prompt(model, input=[USER, {"role": "assistant", "content": "a", "status": "x"}]).endswith("assistant\n")
+
+
 def test_an_answer_with_nothing_asked_for(model: typecase.Model) -> None:
     chat = model.render_chat({"messages": [{"role": "user", "content": "x"}]})
     rendered = model.render_responses(
@@ -319,6 +331,9 @@ def test_ids_of_a_prefill_stage_replace_the_prompt(model: typecase.Model) -> Non
     rendered = model.render_responses({"input": "x", "kv_transfer_params": {"prompt_token_ids": [1, 2], "r": 1}})
     assert rendered.token_ids.tolist() == [1, 2]
     assert rendered.kv_transfer_params == {"r": 1}
+    assert rendered.sampling_params.extra_args is None
+    rendered = model.render_responses({"input": "x", "kv_transfer_params": {"prompt_token_ids": [1, 2]}})
+    assert (rendered.kv_transfer_params, rendered.sampling_params.extra_args) == (None, {})
     error = refusal(model, kv_transfer_params={"prompt_token_ids": []})
     assert error.param == "kv_transfer_params.prompt_token_ids"
 
@@ -340,6 +355,18 @@ def test_effort_reaches_the_template(tiny: Path) -> None:
     assert prompt(model, reasoning={"effort": "none"}) == "none False"
     own = {"chat_template_kwargs": {"enable_thinking": False}}
     assert prompt(model, reasoning={"effort": "medium"}, **own) == "medium False"
+
+
+def test_tools_that_can_be_no_list(model: typecase.Model) -> None:
+    error = refusal(model, tools=5)
+    assert (error.message, error.type, error.param) == ("object of type 'int' has no len()", "BadRequestError", None)
+
+
+def test_a_namespace_with_parameters_that_are_no_schema(model: typecase.Model) -> None:
+    tool = {**namespace("ns"), "tools": [{**FUNCTION, "parameters": [1]}]}
+    error = refusal(model, tools=[tool], model="tiny")
+    assert (error.type, error.param) == ("BadRequestError", None)
+    assert "parameters of 'ns__f' must be a JSON schema" in error.message
 
 
 @pytest.mark.parametrize("output", [True, -1, 1.5, 10**30, [None], [[[]]], [5]])

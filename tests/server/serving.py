@@ -71,7 +71,8 @@ class Obedient:
         on = threading.current_thread().name
         return json.dumps({"by": self.names[0], "request_id": request_id, "bytes": len(body), "thread": on}).encode()
 
-    render_responses_bytes = tokenize_bytes = detokenize_bytes = render_chat_bytes
+    render_completions_bytes = render_messages_bytes = render_responses_bytes = render_chat_bytes
+    tokenize_bytes = detokenize_bytes = count_tokens_bytes = render_chat_bytes
 
     def _run_away(self, budget: Budget | None) -> None:
         assert budget is not None

@@ -54,6 +54,15 @@ def test_a_chat_and_back(real: Running) -> None:
     assert again["count"] == len(rendered["token_ids"])
 
 
+def test_a_completion_and_back(real: Running) -> None:
+    body = {"prompt": ["Hello there", "x"], "request_id": "theirs", "return_token_offsets": True}
+    first, second = real.ask("POST", "/v1/completions/render", body, {"X-Request-Id": "mine"}).json
+    assert (first["request_id"], second["request_id"]) == ("cmpl-mine-0", "cmpl-mine-1")
+    assert real.ask("POST", "/detokenize", {"tokens": first["token_ids"]}).json["prompt"] == "Hello there"
+    assert first["token_offsets"][-1][1] == len("Hello there")
+    assert real.ask("POST", "/tokenize", {"prompt": "x"}).json["tokens"] == second["token_ids"]
+
+
 def test_short_and_long_requests_give_the_same(real: Running) -> None:
     text = "The same words. " * 1500  # past what is rendered on the event loop
     long = real.ask("POST", "/tokenize", {"prompt": text}).json["tokens"]

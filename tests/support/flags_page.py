@@ -10,6 +10,7 @@ from typing import Any
 from typecase.cli.environment import WITHOUT_EFFECT
 from typecase.cli.flags import Flag, load_flags
 from typecase.cli.meaning import Effect, Meaning, load_meanings
+from typecase.formats.registry import CALL_FORMATS, CALL_NAMES, REASONING_FORMATS, REASONING_NAMES
 
 TARGET = Path(__file__).parents[2] / "docs/flags.md"
 
@@ -43,6 +44,8 @@ The program ends with exit code 2 when the command line can't be parsed, and wit
 * `--sse-keep-alive-interval` below 0
 * `--reasoning-effort-map` with unknown efforts, or values that aren't strings
 * `--grpc-port`
+* `--tool-call-parser` (with `--enable-auto-tool-choice`) or `--reasoning-parser` with a name that vLLM doesn't know,
+  one that isn't supported yet (see below), or the name of a format that the checkpoint's tokenizer lacks the tokens for
 * `--chat-template` that looks like a file and isn't one. The template files that vLLM brings along
   (`template_chatml.jinja` and others) are no part of typecase
 * `--max-model-len` above what the checkpoint's config says, unless `VLLM_ALLOW_LONG_MAX_MODEL_LEN=1`
@@ -73,6 +76,9 @@ VARIABLES = """\
 | `VLLM_API_KEY` | the API key, where `--api-key` isn't given |
 | `VLLM_SKIP_MODEL_NAME_VALIDATION` | 1: requests may name any model |
 | `VLLM_ALLOW_LONG_MAX_MODEL_LEN` | 1: `--max-model-len` may be longer than the checkpoint's config says |
+| `VLLM_ENFORCE_STRICT_TOOL_CALLING` | 0: no structural tags; calls that must be made are plain JSON by a schema |
+| `VLLM_SYSTEM_START_DATE` | the day that gpt-oss prompts name (today) |
+| `VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS` | 1: a gpt-oss prompt's instructions stand in its system message |
 | `VLLM_MAX_N_SEQUENCES` | largest `n` of a request (16384) |
 | `VLLM_MAX_STOP_STRINGS` | most `stop` strings of a request (4) |
 | `VLLM_MAX_COMPLETION_PROMPTS` | most prompts of a completion request (1024) |
@@ -118,6 +124,14 @@ def _lines(flags: list[Flag], meanings: dict[str, Meaning]) -> Iterator[str]:
     for reason, names in by_reason.items():
         yield f"* {reason}: {', '.join(names)}"
     yield "\n" + ERRORS
+    yield "## Names of parsers\n"
+    for flag, formats, known in (
+        ("--tool-call-parser", CALL_FORMATS, CALL_NAMES),
+        ("--reasoning-parser", REASONING_FORMATS, REASONING_NAMES),
+    ):
+        yield f"* `{flag}`: {', '.join(f'`{name}`' for name in known if name in formats)}"
+        yield f"  (not yet: {', '.join(f'`{name}`' for name in known if name not in formats)})"
+    yield ""
     yield VARIABLES
     by_reason = {}
     for variable, reason in WITHOUT_EFFECT.items():

@@ -31,6 +31,9 @@ class _StreamOptions(OpenRecord):
     continuous_usage_stats: bool | None = False
 
 
+read_stream_options = reader_for(_StreamOptions | None)
+
+
 class RepetitionDetection(msgspec.Struct, kw_only=True):
     """When to stop an output that repeats itself."""
 
@@ -93,7 +96,7 @@ class ChatRequest(msgspec.Struct, kw_only=True):
     seed: Int64 | None = None
     stop: Stop = msgspec.field(default_factory=list)
     stream: bool | None = False
-    stream_options: Annotated[StreamOptions | None, Meta(extra={"reader": reader_for(_StreamOptions | None)})] = None
+    stream_options: Annotated[StreamOptions | None, Meta(extra={"reader": read_stream_options})] = None
     temperature: float | None = None
     top_p: float | None = None
     tools: Annotated[list[dict[str, Any]] | None, Meta(extra={"reader": read_tools, "fast": fast_tools})] = None

@@ -5,7 +5,17 @@ The texts are vLLM's to the letter. Where it would fail with a bare TypeError or
 
 from __future__ import annotations
 
-__all__ = ["check_cache_salt", "check_chat_body", "check_generation_prompt", "without_mm_kwargs_alias"]
+__all__ = [
+    "check_cache_salt",
+    "check_chat_body",
+    "check_generation_prompt",
+    "check_logprob_counts",
+    "check_response_format",
+    "check_stream_options",
+    "constraint_of",
+    "kinds_of",
+    "without_mm_kwargs_alias",
+]
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
@@ -127,17 +137,27 @@ def _check_named_choice(function: Any, tools: Any) -> None:
     )
 
 
-def _check_structured_outputs(body: Body) -> None:
+def constraint_of(body: Body) -> Mapping[str, Any] | None:
+    """What is in ``structured_outputs``; anything but an object is refused, where vLLM crashes."""
     constraint = body.get("structured_outputs")
+    if constraint is None or isinstance(constraint, Mapping):
+        return constraint
+    raise BodyError(
+        f'structured_outputs: expected an object such as {{"json": ...}}, got {shown(constraint)}',
+        param="body.structured_outputs",
+    )
+
+
+def kinds_of(constraint: Mapping[str, Any]) -> int:
+    """How many of the kinds that exclude each other are given."""
+    return sum(constraint.get(kind) is not None for kind in ("json", "regex", "choice"))
+
+
+def _check_structured_outputs(body: Body) -> None:
+    constraint = constraint_of(body)
     if constraint is None:
         return
-    if not isinstance(constraint, Mapping):
-        # vLLM crashes here.
-        raise BodyError(
-            f'structured_outputs: expected an object such as {{"json": ...}}, got {shown(constraint)}',
-            param="body.structured_outputs",
-        )
-    count = sum(constraint.get(kind) is not None for kind in ("json", "regex", "choice"))
+    count = kinds_of(constraint)
     if count > 1:
         raise RequestError(
             "You can only use one kind of constraints for structured outputs ('json', 'regex' or 'choice')."
@@ -157,32 +177,36 @@ def _check_logprobs(body: Body) -> None:
             raise InvalidParameter(
                 "when using `logprob_token_ids`, `logprobs` must be set to true.", "logprob_token_ids"
             )
-    for field in ("prompt_logprobs", "top_logprobs"):
+    check_logprob_counts(body, "top_logprobs")
+    top = body.get("top_logprobs")
+    if top is not None and (top == -1 or top > 0) and not body.get("logprobs"):
+        raise InvalidParameter("when using `top_logprobs`, `logprobs` must be set to true.", "top_logprobs")
+
+
+def check_logprob_counts(body: Body, of_output: str) -> None:
+    """The bounds of ``prompt_logprobs`` and of the field that holds the same for the output's tokens."""
+    for field in ("prompt_logprobs", of_output):
         value = body.get(field)
         if value is not None and not isinstance(value, int | float):
             raise InvalidParameter(f"`{field}` must be an integer.", field, value=quoted(value))
-    prompt = body.get("prompt_logprobs")
-    if prompt is not None:
-        if body.get("stream") and (prompt > 0 or prompt == -1):
-            raise InvalidParameter("`prompt_logprobs` are not available when `stream=True`.", "prompt_logprobs")
-        if prompt < 0 and prompt != -1:
-            raise InvalidParameter(
-                "`prompt_logprobs` must be a positive value or -1.", "prompt_logprobs", value=quoted(prompt)
-            )
-    top = body.get("top_logprobs")
-    if top is not None:
-        if top < 0 and top != -1:
-            raise InvalidParameter("`top_logprobs` must be a positive value or -1.", "top_logprobs", value=quoted(top))
-        if (top == -1 or top > 0) and not body.get("logprobs"):
-            raise InvalidParameter("when using `top_logprobs`, `logprobs` must be set to true.", "top_logprobs")
+    for field in ("prompt_logprobs", of_output):
+        value = body.get(field)
+        if value is None:
+            continue
+        if field == "prompt_logprobs" and body.get("stream") and (value > 0 or value == -1):
+            raise InvalidParameter("`prompt_logprobs` are not available when `stream=True`.", field)
+        if value < 0 and value != -1:
+            raise InvalidParameter(f"`{field}` must be a positive value or -1.", field, value=quoted(value))
 
 
-def _check_stream_options(body: Body) -> None:
+def check_stream_options(body: Body) -> None:
+    """Options of a stream need one."""
     if body.get("stream_options") and not body.get("stream"):
         raise InvalidParameter("Stream options can only be defined when `stream=True`.", "stream_options")
 
 
-def _check_response_format(body: Body) -> None:
+def check_response_format(body: Body) -> None:
+    """Refuse a schema format without a schema and a structural tag that can't be compiled."""
     response_format = body.get("response_format")
     if not isinstance(response_format, Mapping):
         return
@@ -203,8 +227,8 @@ _CHECKS: tuple[Callable[[Body], None], ...] = (
     _check_tools,
     _check_structured_outputs,
     _check_logprobs,
-    _check_stream_options,
-    _check_response_format,
+    check_stream_options,
+    check_response_format,
     check_cache_salt,
 )
 # A body with none of these, and with a list of messages, has nothing to check.

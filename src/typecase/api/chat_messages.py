@@ -3,7 +3,7 @@
 vLLM validates a message against a union: OpenAI's types (developer, system, user, assistant, tool, function, in this
 order) and a catch-all that takes any role. Messages stay dicts here and most pass in one look; only odd ones are taken
 apart. Unknown keys stay. What changes: ``reasoning_content`` becomes ``reasoning``, and the keys of tool calls
-come in one order, which templates that print a whole call show.
+and of a developer's tools come in one order, which templates that print them whole show.
 
 A message is refused when neither the catch-all nor its role's type takes it. The fault vLLM names first is then that of
 the union's first branch, the developer message, whatever the role is; our ``param`` is that, while our text names the
@@ -13,13 +13,14 @@ parts are looked at where they are used (``prompt``): here a list passes if its 
 
 from __future__ import annotations
 
-__all__ = ["Message", "has_non_text_content", "read_chat_messages", "read_messages"]
+__all__ = ["Message", "fits_catch_all", "has_non_text_content", "read_chat_messages", "read_messages"]
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from typecase.api.errors import RequestError
 from typecase.api.faults import Loc, Problem, body_error, shown
+from typecase.api.lax import lax_bool
 from typecase.api.reading import REFUSED, Reading, add_fields
 
 Message: TypeAlias = dict[str, Any]
@@ -135,7 +136,7 @@ def _read_message(message: object, loc: Loc, reading: Reading) -> Any:
     own: list[Problem] = []
     _catch_all_faults(message, loc, own)
     if not own:
-        return _with_ordered_calls(message)
+        return _with_ordered_tools(_with_ordered_calls(message))
     if _role_type_takes(message):
         if message["role"] == "assistant":
             _note_call_faults(message.get("tool_calls", []), loc, reading)
@@ -147,6 +148,13 @@ def _read_message(message: object, loc: Loc, reading: Reading) -> Any:
     own[0].first = _developer_fault(message, loc)
     reading.problems += own
     return REFUSED
+
+
+def fits_catch_all(message: Message) -> bool:
+    """Whether vLLM's catch-all for messages takes this one."""
+    faults: list[Problem] = []
+    _catch_all_faults(message, (), faults)
+    return not faults
 
 
 def _catch_all_faults(message: Message, loc: Loc, faults: list[Problem]) -> None:
@@ -260,6 +268,22 @@ def _ordered_call(call: Any) -> Any:
     return {key: call[key] for key in ("id", "function", "type") if key in call} | call | {"function": function}
 
 
+def _with_ordered_tools(message: Message) -> Message:
+    """The message with the keys of its own tools (a developer's) in the order of vLLM's types."""
+    tools = message.get("tools")
+    if not tools:
+        return message
+    return {**message, "tools": [_ordered_tool(tool) for tool in tools]}
+
+
+def _ordered_tool(tool: Message) -> Message:
+    given = tool["function"]
+    function = {key: given[key] for key in ("name", "description", "parameters", "strict") if key in given} | given
+    if function.get("strict") is not None:
+        function["strict"] = lax_bool(function["strict"])[0]
+    return {"function": function, "type": tool["type"]} | tool | {"function": function}
+
+
 def _is_iterable(value: object) -> bool:
     return isinstance(value, str | list | dict)
 
@@ -281,7 +305,12 @@ def _is_function_tool(tool: object) -> bool:
     if not (isinstance(tool, dict) and tool.get("type") == "function" and _has_texts(tool.get("function"), "name")):
         return False
     function = tool["function"]
-    return isinstance(function.get("description", ""), str) and isinstance(function.get("parameters", {}), dict)
+    strict = function.get("strict")
+    return (
+        isinstance(function.get("description", ""), str)
+        and isinstance(function.get("parameters", {}), dict)
+        and (strict is None or lax_bool(strict)[0] is not REFUSED)
+    )
 
 
 def _is_prompt_embeds(value: object) -> bool:

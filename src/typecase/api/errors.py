@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "BodyError",
     "InvalidHistory",
+    "InvalidInput",
     "InvalidParameter",
     "JsonError",
     "MediaError",
@@ -61,6 +62,12 @@ class UnreadableBody(JsonError):
 
 class InvalidHistory(RequestError):
     """A Responses request refers to history that a stateless server doesn't have."""
+
+    type = "invalid_request_error"
+
+
+class InvalidInput(InvalidParameter):
+    """An item of a Responses request's input can't be used by this model."""
 
     type = "invalid_request_error"
 

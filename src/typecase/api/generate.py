@@ -24,7 +24,7 @@ from msgspec import UNSET, UnsetType
 
 from typecase.api.chat import RepetitionDetection, StreamOptions
 from typecase.api.errors import RequestError
-from typecase.api.ids import ids_to_list
+from typecase.api.ids import TokenIds, ids_to_list
 from typecase.api.structured import StructuredOutputs
 from typecase.api.surrogates import below, find_surrogate
 from typecase.api.tools import ToolChoice
@@ -96,7 +96,7 @@ class GenerateRequest(msgspec.Struct, kw_only=True):
     """A rendered request. ``token_offsets`` count code points of the prompt's text."""
 
     request_id: str
-    token_ids: array[int]
+    token_ids: TokenIds
     token_offsets: list[tuple[int, int]] | None = None
     features: Any = None
     content_parts: None = None

@@ -5,10 +5,16 @@ msgspec writes a buffer as base64, so an array must never reach an encoder: what
 
 from __future__ import annotations
 
-__all__ = ["ids_from_list", "ids_to_list"]
+__all__ = ["TokenIds", "ids_from_list", "ids_to_list"]
 
 from array import array
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    TokenIds: TypeAlias = array[int]
+else:
+    TokenIds = array  # which takes no parameter when msgspec reads the annotations of a struct
 
 
 def ids_from_list(ids: Iterable[int]) -> array[int]:

@@ -11,7 +11,19 @@ text shown is that of the branch that came closest.
 
 from __future__ import annotations
 
-__all__ = ["REFUSED", "OpenRecord", "Reader", "Reading", "add_fields", "reader_for"]
+__all__ = [
+    "REFUSED",
+    "OpenRecord",
+    "Reader",
+    "Reading",
+    "add_fields",
+    "dict_reader",
+    "list_reader",
+    "literal_reader",
+    "nullable_reader",
+    "reader_for",
+    "union_reader",
+]
 
 import types
 from collections.abc import Callable, Mapping
@@ -89,15 +101,15 @@ def reader_for(annotation: Any) -> Reader:
             reader = _bounded(reader, meta)
         return reader
     if origin is Literal:
-        return _literal_reader(arguments)
+        return literal_reader(arguments)
     if origin in (Union, types.UnionType):
         branches = tuple(reader_for(a) for a in arguments if a is not types.NoneType)
-        reader = branches[0] if len(branches) == 1 else _union_reader(branches)
-        return _nullable(reader) if types.NoneType in arguments else reader
+        reader = branches[0] if len(branches) == 1 else union_reader(branches)
+        return nullable_reader(reader) if types.NoneType in arguments else reader
     if origin is list:
-        return _list_reader(reader_for(arguments[0]))
+        return list_reader(reader_for(arguments[0]))
     if origin is dict:
-        return _dict_reader(reader_for(arguments[1]))
+        return dict_reader(reader_for(arguments[1]))
     if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
         return _struct_reader(annotation)
     raise TypeError(f"no reader for {annotation!r}")
@@ -133,7 +145,9 @@ _SCALARS: dict[Any, Reader] = {
 }
 
 
-def _literal_reader(words: tuple[Any, ...]) -> Reader:
+def literal_reader(words: tuple[Any, ...]) -> Reader:
+    """The reader of one of some words."""
+
     known = frozenset(words)
     expected = " or ".join(filter(None, (", ".join(map(repr, words[:-1])), repr(words[-1]))))
 
@@ -143,14 +157,18 @@ def _literal_reader(words: tuple[Any, ...]) -> Reader:
     return read
 
 
-def _nullable(reader: Reader) -> Reader:
+def nullable_reader(reader: Reader) -> Reader:
+    """A reader that takes null, too."""
+
     def read(value: object, loc: Loc, reading: Reading) -> object:
         return None if value is None else reader(value, loc, reading)
 
     return read
 
 
-def _list_reader(item: Reader) -> Reader:
+def list_reader(item: Reader) -> Reader:
+    """The reader of a list."""
+
     def read(value: object, loc: Loc, reading: Reading) -> object:
         if not isinstance(value, list):
             if not isinstance(value, tuple):
@@ -166,7 +184,9 @@ def _list_reader(item: Reader) -> Reader:
     return read
 
 
-def _dict_reader(item: Reader) -> Reader:
+def dict_reader(item: Reader) -> Reader:
+    """The reader of an object that is a mapping."""
+
     def read(value: object, loc: Loc, reading: Reading) -> object:
         if not isinstance(value, Mapping):
             return reading.refuse(loc, "an object", value)
@@ -215,7 +235,9 @@ def _struct_reader(struct: type[msgspec.Struct]) -> Reader:
     return read
 
 
-def _union_reader(branches: tuple[Reader, ...]) -> Reader:
+def union_reader(branches: tuple[Reader, ...]) -> Reader:
+    """The reader of alternatives: see the head of this module."""
+
     def read(value: object, loc: Loc, reading: Reading) -> object:
         outside = reading.exactness, reading.fields, reading.problems
         best: tuple[int, int | None, object] | None = None
@@ -275,17 +297,22 @@ def _bounded(reader: Reader, meta: Meta) -> Reader:
     longest = extra.get("longest")
 
     def read(value: object, loc: Loc, reading: Reading) -> object:
+        if longest is not None and isinstance(value, list) and len(value) > getattr(reading.limits, longest):
+            # Told before what is wrong with the items.
+            return reading.fault(loc, f"takes at most {getattr(reading.limits, longest)} items, got {shown(value)}")
         meant = reader(before(value) if before else value, loc, reading)
         if meant is REFUSED or meant is None:
             return meant
-        if longest is not None and isinstance(meant, list) and len(meant) > getattr(reading.limits, longest):
-            return reading.fault(loc, f"takes at most {getattr(reading.limits, longest)} items, got {shown(meant)}")
         if meta.le is not None and not meant <= meta.le:  # nor is NaN within bounds
             return reading.fault(loc, f"must be at most {meta.le}, got {shown(meant)}")
         if meta.ge is not None and not meant >= meta.ge:
             return reading.fault(loc, f"must be at least {meta.ge}, got {shown(meant)}")
         if meta.max_length is not None and isinstance(meant, str) and find_surrogate(meant):
             return reading.fault(loc, f"holds a lone surrogate, which is no character: {shown(meant)}")
+        if meta.min_length is not None and len(meant) < meta.min_length:
+            return reading.fault(loc, f"must be {meta.min_length} or longer, got {shown(meant)}")
+        if meta.max_length is not None and len(meant) > meta.max_length:
+            return reading.fault(loc, f"must be {meta.max_length} or shorter, got {shown(meant)}")
         return meant
 
     return read

@@ -1,100 +1,28 @@
-"""The items of a Responses request: its input, its tools and its tool choice, checked as far as text input needs.
+"""The items of a Responses request, its tools and its tool choice, read as vLLM's SDK types read them.
 
-vLLM validates them against the OpenAI SDK's types. Messages and function tools are checked in full here; items and
-tools of other known types by the fields they need. They stay dicts as the client wrote them.
+Most requests are made of a few usual kinds of items, which pass at first sight. All others go through the union of
+everything the SDK knows (``openai_types``), and become what vLLM makes of them: an ordinary dict, or a ``Model``.
 """
 
 from __future__ import annotations
 
 __all__ = ["read_input", "read_tool_choice", "read_tools"]
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
-from typecase.api.faults import Loc
-from typecase.api.reading import REFUSED, OpenRecord, Reading, reader_for
+from typecase.api.faults import Loc, Problem
+from typecase.api.openai_types import Model, root_reader, shape_reader, shapes_by_type
+from typecase.api.reading import REFUSED, Reading
 
-_MESSAGE_ROLES = frozenset({"user", "assistant", "system", "developer"})
-_PART_TYPES: dict[str, tuple[str, ...]] = {"input_text": ("text",), "input_image": (), "input_file": ()}
-_ANSWER_PART_TYPES: dict[str, tuple[str, ...]] = {"output_text": ("text",), "refusal": ("refusal",)}
+_ROLES = ("user", "assistant", "system", "developer")
+_STATUSES = ("in_progress", "completed", "incomplete")
+_MESSAGE_KEYS = frozenset({"type", "role", "content"})
+_CALL_KEYS = frozenset({"type", "id", "call_id", "name", "arguments", "status"})
+_OUTPUT_KEYS = frozenset({"type", "id", "call_id", "output", "status"})
+_TOOL_KEYS = frozenset({"type", "name", "description", "parameters", "strict"})
+_NO_ITEM = "isn't an input item this API knows; a message has a role and content"
 
-# Items other than messages, with the strings they can't do without.
-_ITEM_TYPES: dict[str, tuple[str, ...]] = {
-    "additional_tools": (),
-    "apply_patch_call": ("call_id", "status"),
-    "apply_patch_call_output": ("call_id", "status"),
-    "code_interpreter_call": ("id", "container_id", "status"),
-    "compaction": ("encrypted_content",),
-    "compaction_trigger": (),
-    "computer_call": ("id", "call_id", "status"),
-    "computer_call_output": ("call_id",),
-    "custom_tool_call": ("call_id", "input", "name"),
-    "custom_tool_call_output": ("call_id",),
-    "file_search_call": ("id", "status"),
-    "function_call": ("arguments", "call_id", "name"),
-    "function_call_output": (),
-    "image_generation_call": ("id", "status"),
-    "item_reference": ("id",),
-    "local_shell_call": ("id", "call_id", "status"),
-    "local_shell_call_output": ("id", "output"),
-    "mcp_approval_request": ("id", "arguments", "name", "server_label"),
-    "mcp_approval_response": ("approval_request_id",),
-    "mcp_call": ("id", "arguments", "name", "server_label"),
-    "mcp_list_tools": ("id", "server_label"),
-    "program": ("id", "call_id", "code", "fingerprint"),
-    "program_output": ("id", "call_id", "result", "status"),
-    "shell_call": ("call_id",),
-    "shell_call_output": ("call_id",),
-    "tool_search_call": (),
-    "tool_search_output": (),
-    "web_search_call": ("id", "status"),
-}
-_OTHER_TOOLS: dict[str, tuple[str, ...]] = {
-    "apply_patch": (),
-    "code_interpreter": (),
-    "computer": (),
-    "computer_use_preview": ("environment",),
-    "custom": ("name",),
-    "file_search": (),
-    "image_generation": (),
-    "local_shell": (),
-    "mcp": ("server_label",),
-    "namespace": ("name", "description"),
-    "programmatic_tool_calling": (),
-    "shell": (),
-    "tool_search": (),
-    "web_search": (),
-    "web_search_2025_08_26": (),
-    "web_search_preview": (),
-    "web_search_preview_2025_03_11": (),
-}
-_HOSTED_CHOICES = frozenset(
-    {
-        "file_search",
-        "web_search_preview",
-        "computer",
-        "computer_use_preview",
-        "computer_use",
-        "web_search_preview_2025_03_11",
-        "image_generation",
-        "code_interpreter",
-        "programmatic_tool_calling",
-        "apply_patch",
-        "shell",
-    }
-)
-
-
-class _FunctionTool(OpenRecord, kw_only=True):
-    name: str
-    parameters: dict[str, Any] | None = None
-    strict: bool | None = None
-    type: Literal["function"]
-    defer_loading: bool | None = None
-    description: str | None = None
-
-
-_read_function_tool = reader_for(_FunctionTool)
+Item = dict[str, Any]
 
 
 def read_input(value: object, loc: Loc, reading: Reading) -> Any:
@@ -103,96 +31,141 @@ def read_input(value: object, loc: Loc, reading: Reading) -> Any:
         return value
     if not isinstance(value, list):
         return reading.refuse(loc, "a string or a list of items", value)
+    items = []
     for i, item in enumerate(value):
-        if not _is_item(item):
-            kind = f" of type {item['type']!r:.60}" if isinstance(item, dict) and "type" in item else ""
-            reading.fault(loc, f"item {i}{kind} isn't an input item this API knows; a message has a role and content")
-            return REFUSED
-    return value
+        read = _usual(item) if type(item) is dict else None
+        if read is None:
+            read = _read_item(item, (*loc, i), reading)
+            if read is REFUSED:
+                # vLLM names the first of all alternatives: that the input isn't a text.
+                for problem in reading.problems:
+                    if problem.at[: len(loc)] == loc:
+                        problem.first = loc
+                return REFUSED
+        items.append(read)
+    return items
 
 
 def read_tools(value: object, loc: Loc, reading: Reading) -> Any:
     """The reader of ``tools``."""
-    if not isinstance(value, list):
-        return reading.refuse(loc, "a list of tools", value)
-    refused = False
-    for i, tool in enumerate(value):
-        if (
-            isinstance(tool, dict)
-            and _has_texts(tool, _OTHER_TOOLS.get(_kind(tool)))
-            and (tool["type"] != "custom" or isinstance(tool.get("description"), str | None))
-            and (tool["type"] != "namespace" or _is_members(tool.get("tools")))
-        ):
-            continue
-        refused = _read_function_tool(tool, (*loc, i), reading) is REFUSED or refused
-    return REFUSED if refused else value
+    if type(value) is list and all(type(tool) is dict and _is_usual_tool(tool) for tool in value):
+        return value
+    return root_reader("tools")(value, loc, reading)
 
 
 def read_tool_choice(value: object, loc: Loc, reading: Reading) -> Any:
     """The reader of ``tool_choice``."""
-    if isinstance(value, str) and value in ("none", "auto", "required"):
-        return value
-    if isinstance(value, dict):
-        kind = _kind(value)
-        if kind in ("function", "custom") and isinstance(value.get("name"), str):
-            return value
-        if kind == "mcp" and isinstance(value.get("server_label"), str):
-            return value
-        if kind == "allowed_tools" and value.get("mode") in ("auto", "required"):
-            tools = value.get("tools")
-            if isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools):
-                return value
-        if kind in _HOSTED_CHOICES:
-            return value
-    return reading.refuse(loc, "'none', 'auto', 'required' or an object that names a tool", value)
+    before = len(reading.problems)
+    choice = root_reader("tool_choice")(value, loc, reading)
+    if choice is REFUSED:
+        del reading.problems[before:]
+        return reading.refuse(loc, "'none', 'auto', 'required' or an object that names a tool", value)
+    return choice
 
 
-def _is_members(tools: object) -> bool:
-    """Whether these can be the tools of a namespace."""
-    return isinstance(tools, list) and all(
-        isinstance(tool, dict) and _kind(tool) in ("function", "custom") and isinstance(tool.get("name"), str)
-        for tool in tools
+def _usual(item: Item) -> Item | None:
+    """The item as it is meant if it is of a usual kind. None says nothing about it."""
+    kind, content = item.get("type"), item.get("content")
+    match kind:
+        case "function_call" if _CALL_KEYS.issuperset(item):
+            texts = all(type(item.get(key)) is str for key in ("call_id", "name", "arguments"))
+            if texts and type(item.get("id", "")) is str and item.get("status", "completed") in _STATUSES:
+                return Model(item)
+        case "function_call_output" if _OUTPUT_KEYS.issuperset(item):
+            texts = all(type(item.get(key)) is str for key in ("call_id", "output"))
+            if texts and type(item.get("id", "")) is str and item.get("status", "completed") in _STATUSES:
+                return item
+        case "message" | None if _MESSAGE_KEYS.issuperset(item) and ("type" not in item or kind is not None):
+            role = item.get("role")
+            if role not in _ROLES:
+                return None
+            if type(content) is str:
+                return item
+            if type(content) is not list or not content:
+                return None
+            if role != "assistant":
+                return item if all(_is_text(part, "input_text") for part in content) else None
+            if kind == "message" and all(_is_text(part, "output_text") for part in content):
+                return Model(item)
+    return None
+
+
+def _is_text(part: Any, kind: str) -> bool:
+    return type(part) is dict and len(part) == 2 and part.get("type") == kind and type(part.get("text")) is str
+
+
+def _is_usual_tool(tool: Item) -> bool:
+    return (
+        tool.get("type") == "function"
+        and _TOOL_KEYS.issuperset(tool)
+        and type(tool.get("name")) is str
+        and isinstance(tool.get("description"), str | None)
+        and isinstance(tool.get("parameters"), dict | None)
+        and isinstance(tool.get("strict"), bool | None)
     )
 
 
-def _is_item(item: object) -> bool:
-    if not isinstance(item, dict):
-        return False
-    if item.get("type") is None and isinstance(item.get("id"), str):
-        return True  # a reference may leave its type out, and have anything else
-    kind = item.get("type", "message")
-    if kind == "message":
-        return _is_message(item)
-    if kind == "reasoning":
-        return isinstance(item.get("summary"), list)
-    return isinstance(kind, str) and _has_texts(item, _ITEM_TYPES.get(kind))
+def _read_item(item: object, loc: Loc, reading: Reading) -> Any:
+    """An item through everything the SDK knows, after vLLM's own attempts to make a model of it."""
+    if isinstance(item, dict):
+        match item.get("type"):
+            case "function_call":
+                model = _as_model("FunctionToolCall2", item, reading)
+            case "reasoning":
+                # The id that vLLM makes up isn't seen anywhere.
+                item = item if "id" in item else {**item, "id": ""}
+                model = _as_model("ReasoningItem2", item, reading)
+            case "message" if item.get("role") == "assistant" and isinstance(item.get("content"), list):
+                model = _as_model("OutputMessage2", _completed(item), reading)
+            case _:
+                model = REFUSED
+        if model is not REFUSED:
+            return model
+        item = _with_image_details(item)
+    attempt = Reading(reading.limits)
+    read = root_reader("input")([item], loc[:-1], attempt)
+    if read is not REFUSED:
+        return read[0]
+    reading.problems += _closest_faults(item, loc, reading)
+    return REFUSED
 
 
-def _is_message(item: Mapping[str, Any]) -> bool:
-    role, content = item.get("role"), item.get("content")
-    if not isinstance(role, str) or role not in _MESSAGE_ROLES:
-        return False
-    if isinstance(content, str):
-        return True
+def _as_model(shape: str, item: Item, reading: Reading) -> Any:
+    return shape_reader(shape)(item, (), Reading(reading.limits))
+
+
+def _completed(item: Item) -> Item:
+    """An assistant's message with what vLLM fills in where it is left out."""
+    parts = [
+        {**part, "annotations": []}
+        if isinstance(part, dict) and part.get("type") == "output_text" and "annotations" not in part
+        else part
+        for part in item["content"]
+    ]
+    return {"id": "", "status": "completed", **item, "content": parts}
+
+
+def _with_image_details(item: Item) -> Item:
+    content = item.get("content")
     if not isinstance(content, list):
-        return False
-    return _all_parts(content, _PART_TYPES) or (
-        role == "assistant"
-        and "type" in item
-        and _all_parts(content, _ANSWER_PART_TYPES)
-        and isinstance(item.get("id", ""), str)
-        and item.get("status", "completed") in ("in_progress", "completed", "incomplete")
-    )
+        return item
+    parts = [
+        {**part, "detail": "auto"}
+        if isinstance(part, dict) and part.get("type") == "input_image" and "detail" not in part
+        else part
+        for part in content
+    ]
+    return {**item, "content": parts}
 
 
-def _all_parts(content: list[Any], types: Mapping[str, tuple[str, ...]]) -> bool:
-    return all(isinstance(part, dict) and _has_texts(part, types.get(_kind(part))) for part in content)
-
-
-def _kind(value: Mapping[str, Any]) -> str:
-    kind = value.get("type")
-    return kind if isinstance(kind, str) else ""
-
-
-def _has_texts(value: Mapping[str, Any], keys: tuple[str, ...] | None) -> bool:
-    return keys is not None and all(isinstance(value.get(key), str) for key in keys)
+def _closest_faults(item: object, loc: Loc, reading: Reading) -> list[Problem]:
+    """What is wrong with an item, by the kind it says it is."""
+    if not isinstance(item, dict):
+        return [Problem(loc, loc, _NO_ITEM)]
+    kind = item.get("type", "message")
+    names = shapes_by_type().get(kind) if isinstance(kind, str) else None
+    if names is None:
+        return [Problem(loc, loc, f"type {kind!r:.60} {_NO_ITEM}")]
+    attempt = Reading(reading.limits)
+    shape_reader(names[0])(item, loc, attempt)
+    return attempt.problems or [Problem(loc, loc, _NO_ITEM)]

@@ -13,7 +13,6 @@ from msgspec import Meta
 from typecase.api.chat import CacheSalt, ExtraArgs, Int64, ReasoningEffort, Stop, TopLogprobs, fits_stop
 from typecase.api.chat_checks import check_cache_salt, without_mm_kwargs_alias
 from typecase.api.errors import InvalidParameter, RequestError
-from typecase.api.faults import shown
 from typecase.api.limits import Limits
 from typecase.api.reading import OpenRecord, reader_for
 from typecase.api.response_items import read_input, read_tool_choice, read_tools
@@ -178,7 +177,7 @@ def _check_tool_choice(body: dict[str, Any]) -> None:
     tools, choice = body.get("tools"), body.get("tool_choice", "auto")
     named = isinstance(choice, dict) and choice.get("type") in ("function", "custom")
     if tools is not None and not isinstance(tools, list | dict | str):
-        raise RequestError(f"tools: expected a list of tools, got {shown(tools)}")  # a TypeError in vLLM
+        raise RequestError(f"object of type {type(tools).__name__!r} has no len()")  # vLLM's TypeError
     if not tools:
         if choice in ("auto", "none"):
             body["tool_choice"] = "none"

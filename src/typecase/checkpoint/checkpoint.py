@@ -15,6 +15,8 @@ from typing import Any
 from .errors import CheckpointError
 from .generation import eos_token_ids, read_generation_config
 from .json_files import read_object, read_optional_object
+from .mistral_files import MistralTokenizerFile
+from .mistral_params import PARAMS, config_from_params
 from .model_config import (
     ASSUMED_LENGTH,
     apply_overrides,
@@ -33,6 +35,7 @@ __all__ = ["FRONT_FILES", "Checkpoint", "CheckpointError", "TokenizerFacts", "re
 # Every file that is looked at; besides these additional_chat_templates/*.jinja
 FRONT_FILES = (
     "config.json",
+    PARAMS,
     "generation_config.json",
     "tokenizer.json",
     "tokenizer_config.json",
@@ -78,6 +81,7 @@ class Checkpoint:
     max_model_len: int | None  # as vLLM derives it, which assumes 2048 when the config says nothing
     is_multimodal: bool
     warnings: tuple[str, ...] = ()
+    mistral_tokenizer: MistralTokenizerFile | None = None  # in its place, tokenizer_json is empty
 
 
 def read_checkpoint(
@@ -86,19 +90,21 @@ def read_checkpoint(
     tokenizer_files: Mapping[str, bytes] | None = None,
     hf_overrides: Mapping[str, Any] | None = None,
     tokenizer_as_is: bool = False,
+    mistral_format: bool = False,
+    mistral_tokenizer: MistralTokenizerFile | None = None,
 ) -> Checkpoint:
     """The meaning of ``files`` (name -> bytes).
 
     ``tokenizer_files``: where tokenizer and templates are read, when that is another place. ``tokenizer_as_is``: don't
     apply what transformers' tokenizer classes change in a tokenizer.json; for one that we made out of other files.
+    ``mistral_format``: the configuration is params.json. ``mistral_tokenizer``: the tokenizer is this file, and there
+    are neither settings of it nor templates.
     """
-    if "config.json" not in files:
-        raise CheckpointError(
-            "config.json: missing; copy it from the model it belongs to, or say where it is with --hf-config-path"
-        )
-    config = apply_overrides(read_object("config.json", files["config.json"]), hf_overrides or {})
+    config = apply_overrides(_read_config(files, mistral_format=mistral_format), hf_overrides or {})
     if tokenizer_files is None:
         tokenizer_files = files
+    if mistral_tokenizer is not None:
+        return _with_mistral_tokenizer(files, config, mistral_tokenizer)
     tokenizer_config = read_optional_object(tokenizer_files, "tokenizer_config.json") or {}
     # A tokenizer's class depends on the config that lies beside it, overrides not counted.
     beside = read_optional_object(tokenizer_files, "config.json") or {}
@@ -129,6 +135,49 @@ def read_checkpoint(
         max_model_len=ASSUMED_LENGTH if length is None else length,
         is_multimodal=multimodal,
         warnings=tuple(warnings),
+    )
+
+
+def _read_config(files: Mapping[str, bytes], *, mistral_format: bool) -> dict[str, Any]:
+    if mistral_format:
+        if PARAMS not in files:
+            raise CheckpointError(f"{PARAMS}: missing; --config-format mistral reads it")
+        return config_from_params(files[PARAMS], read_optional_object(files, "config.json"))
+    if "config.json" not in files:
+        raise CheckpointError(
+            "config.json: missing; copy it from the model it belongs to, or say where it is with --hf-config-path"
+        )
+    return read_object("config.json", files["config.json"])
+
+
+def _with_mistral_tokenizer(
+    files: Mapping[str, bytes], config: Mapping[str, Any], tokenizer: MistralTokenizerFile
+) -> Checkpoint:
+    length = max_model_len(config)
+    generation_config = read_generation_config(files, config)
+    return Checkpoint(
+        tokenizer_json=b"",
+        templates={},
+        processor_template=None,
+        special_tokens={},
+        tokenizer=TokenizerFacts(
+            class_name="MistralTokenizer",
+            all_special_tokens=(),
+            model_max_length=None,
+            truncation_side="left",
+            padding_side="left",
+            split_special_tokens=True,
+            clean_up_tokenization_spaces=False,
+        ),
+        tokenizer_config={},
+        config=config,
+        generation_config=generation_config,
+        eos_token_ids=eos_token_ids(generation_config),
+        model_type=model_type(config),
+        architectures=architectures(config),
+        max_model_len=ASSUMED_LENGTH if length is None else length,
+        is_multimodal=is_multimodal(config),
+        mistral_tokenizer=tokenizer,
     )
 
 

@@ -23,8 +23,8 @@ VOCAB_FILES = ("vocab.json", "merges.txt")
 VOCAB_CLASSES = ("CohereTokenizer", "GPT2Tokenizer", "GPTNeoXTokenizer", "Qwen2Tokenizer", "Qwen3_5Tokenizer")
 
 _OTHERS = (
-    ("tekken.json", "Mistral's tokenizer (tekken.json), which is not supported yet"),
-    ("tokenizer.model.v*", "Mistral's tokenizer (tokenizer.model.v*), which is not supported yet"),
+    ("tekken.json", "Mistral's tokenizer (tekken.json), which --tokenizer-mode mistral reads"),
+    ("tokenizer.model.v*", "Mistral's tokenizer (tokenizer.model.v*), which --tokenizer-mode mistral reads"),
     ("*.tiktoken", "a tiktoken file, which is not supported"),
     ("tiktoken.model", "a tiktoken file, which is not supported"),
     ("tokenizer.model", "a SentencePiece model (tokenizer.model), which is not supported without a tokenizer.json"),

@@ -29,11 +29,8 @@ WITHOUT_EFFECT: dict[str, str] = {
     "VLLM_SERVER_DEV_MODE": "there are no routes for development",
     "VLLM_DEBUG_LOG_API_SERVER_RESPONSE": "answers are never logged",
     "VLLM_MAX_NUM_BAD_WORDS": _LATER,
-    "VLLM_ENFORCE_STRICT_TOOL_CALLING": _LATER,
     "VLLM_TOOL_PARSE_REGEX_TIMEOUT_SECONDS": _LATER,
-    "VLLM_SYSTEM_START_DATE": _LATER,
-    "VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS": _LATER,
-    "VLLM_GPT_OSS_SYSTEM_TOOL_MCP_LABELS": _LATER,
+    "VLLM_GPT_OSS_SYSTEM_TOOL_MCP_LABELS": "built-in tools aren't described to the model",
     "VLLM_ENABLE_COHERE_API": _LATER,
     "VLLM_IMAGE_FETCH_TIMEOUT": _LATER,
     "VLLM_VIDEO_FETCH_TIMEOUT": _LATER,
@@ -48,6 +45,9 @@ class Environment:
     api_key: str | None = None
     skip_model_name_validation: bool = False
     allow_long_max_model_len: bool = False
+    enforce_strict_tool_calling: bool = True
+    system_start_date: str | None = None
+    harmony_system_instructions: bool = False
     max_n: int = 16384
     max_stop_strings: int = 4
     max_completion_prompts: int = 1024
@@ -67,6 +67,9 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         api_key=environ.get("VLLM_API_KEY"),
         skip_model_name_validation=_switch(environ, "VLLM_SKIP_MODEL_NAME_VALIDATION"),
         allow_long_max_model_len=_switch(environ, "VLLM_ALLOW_LONG_MAX_MODEL_LEN"),
+        enforce_strict_tool_calling=environ.get("VLLM_ENFORCE_STRICT_TOOL_CALLING", "1").lower() in ("true", "1"),
+        system_start_date=environ.get("VLLM_SYSTEM_START_DATE"),
+        harmony_system_instructions=bool(_number(environ, "VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS", 0, int)),
         max_n=_number(environ, "VLLM_MAX_N_SEQUENCES", 16384, int),
         max_stop_strings=_number(environ, "VLLM_MAX_STOP_STRINGS", 4, int),
         max_completion_prompts=_number(environ, "VLLM_MAX_COMPLETION_PROMPTS", 1024, int),

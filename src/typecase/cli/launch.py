@@ -45,6 +45,10 @@ def launch(arguments: Arguments, notes: Sequence[str]) -> int:
 
     try:
         settings.check()
+        if settings.api_server_count > 1:
+            from typecase.server.processes import prepare_to_fork
+
+            prepare_to_fork()
         # Bound before anything slow is done: a port in use is told at once.
         with bind(settings) as sock:
             model = _load(arguments, options, allow_longer=environment.allow_long_max_model_len)
@@ -67,7 +71,9 @@ def _load(arguments: Arguments, options: FrontOptions, *, allow_longer: bool) ->
         _log.warning("%s", front.warning)
     _log.info("Tokenizer library: %s (%s)", front.tokenizer.backend, front.tokenizer.why)
     template = front.template(None, has_tools=False)
-    if template is None:
+    if front.writer is not None:
+        pass  # its prompts need no template
+    elif template is None:
         _log.warning("The checkpoint has no chat template: give one with --chat-template, or chats will be refused")
     elif template.chat.error is not None:
         _log.warning("The chat template can't be used, chats will be refused: %s", template.chat.error)
@@ -98,6 +104,6 @@ def source(arguments: Arguments) -> Source:
         hf_overrides=overrides,
         hf_token=arguments.hf_token,
         download_dir=arguments.download_dir,
-        # The modes that aren't built are read as auto, which refuses checkpoints in Mistral's own format.
-        tokenizer_mode="hf" if arguments.tokenizer_mode in ("hf", "slow") else "auto",
+        config_format=arguments.config_format,
+        tokenizer_mode=arguments.tokenizer_mode,
     )

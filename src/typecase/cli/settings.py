@@ -107,6 +107,7 @@ def server_settings(arguments: Arguments, environment: Environment) -> ServerSet
         access_log_excluded=_paths(arguments.disable_access_log_for_endpoints),
         enable_log_requests=arguments.enable_log_requests,
         max_log_len=arguments.max_log_len,
+        api_server_count=_processes(arguments),
         renderer_num_workers=arguments.renderer_num_workers,
         small_budget=TemplateBudget(
             steps=min(small.steps, arguments.template_steps),
@@ -144,6 +145,11 @@ def front_options(arguments: Arguments, environment: Environment) -> FrontOption
         enable_auto_tool_choice=arguments.enable_auto_tool_choice,
         tool_call_parser=arguments.tool_call_parser,
         reasoning_parser=_reasoning_parser(arguments),
+        tool_strict_level=arguments.tool_strict_level,
+        anthropic_disabled_thinking_effort=arguments.anthropic_disabled_thinking_effort,
+        enforce_strict_tool_calling=environment.enforce_strict_tool_calling,
+        system_start_date=environment.system_start_date,
+        harmony_system_instructions=environment.harmony_system_instructions,
         tokenizer_mode=arguments.tokenizer_mode,
         exclude_tools_when_tool_choice_none=arguments.exclude_tools_when_tool_choice_none,
         skip_model_name_validation=environment.skip_model_name_validation,
@@ -213,6 +219,19 @@ def _api_keys(arguments: Arguments, environment: Environment) -> tuple[str, ...]
     """The flag replaces the variable, even with nothing but empty strings; those are no keys."""
     given = arguments.api_key if "api_key" in arguments.given else [environment.api_key]
     return tuple(key for key in given if key)
+
+
+def _processes(arguments: Arguments) -> int:
+    """How many processes serve. vLLM's render server takes any number and starts one; here, too, none is refused."""
+    from typecase.server.processes import MOST_PROCESSES
+
+    asked: int | None = arguments.api_server_count
+    if asked is None:
+        return 1
+    count = min(max(asked, 1), MOST_PROCESSES)
+    if count != asked:
+        _log.warning("--api-server-count %d: %s", asked, "one process serves" if asked < 1 else f"{count} are started")
+    return count
 
 
 def _strings(arguments: Arguments, dest: str) -> tuple[str, ...]:

@@ -16,16 +16,12 @@ from typecase.checkpoint.checkpoint import FRONT_FILES, CheckpointError
 from typecase.checkpoint.gguf import Incomplete, Metadata, read_metadata
 from typecase.checkpoint.templates import ADDITIONAL
 
-__all__ = ["MISTRAL_PATTERNS", "MISTRAL_WEIGHTS", "read_directory", "read_gguf"]
+__all__ = ["read_directory", "read_file", "read_gguf"]
 
 _LIMITS = {"tokenizer.json": 512 << 20}
 _LIMIT = 64 << 20
 _MOST_TEMPLATES = 64
 _FIRST_READ = 32 << 20  # holds the metadata of every GGUF file known
-
-# vLLM reads a checkpoint with Mistral's own tokenizer when it has both a file of these weights and one of these others
-MISTRAL_WEIGHTS = "consolidated*.safetensors"
-MISTRAL_PATTERNS = ("tekken.json", "tokenizer.model.v*")
 
 
 def read_directory(path: Path) -> tuple[dict[str, bytes], frozenset[str]]:
@@ -34,13 +30,13 @@ def read_directory(path: Path) -> tuple[dict[str, bytes], frozenset[str]]:
         names = frozenset(os.listdir(path))
     except OSError as error:
         raise CheckpointError(f"{path}: can't be read: {error.strerror}") from None
-    files = {name: _read(path / name, name) for name in FRONT_FILES if name in names}
+    files = {name: read_file(path / name, name) for name in FRONT_FILES if name in names}
     templates = path / ADDITIONAL
     if ADDITIONAL.rstrip("/") in names and templates.is_dir():
         found = sorted(name for name in os.listdir(templates) if fnmatch(name, "*.jinja"))
         if len(found) > _MOST_TEMPLATES:
             raise CheckpointError(f"{templates}: holds {len(found)} templates, more than {_MOST_TEMPLATES}")
-        files |= {ADDITIONAL + name: _read(templates / name, ADDITIONAL + name) for name in found}
+        files |= {ADDITIONAL + name: read_file(templates / name, ADDITIONAL + name) for name in found}
     return files, names
 
 
@@ -57,7 +53,8 @@ def read_gguf(path: Path) -> Metadata:
                 wanted = max(2 * wanted, more.wanted)
 
 
-def _read(path: Path, name: str) -> bytes:
+def read_file(path: Path, name: str) -> bytes:
+    """The bytes of a file of a checkpoint, called ``name`` in errors."""
     limit = _LIMITS.get(name, _LIMIT)
     with _open(path, name) as file:
         data = file.read(limit + 1)

@@ -10,12 +10,12 @@ import re
 from pathlib import Path
 
 from typecase.checkpoint.checkpoint import FRONT_FILES, CheckpointError
+from typecase.checkpoint.mistral_files import MISTRAL_FILES
 from typecase.checkpoint.templates import ADDITIONAL
 
 __all__ = ["is_hub_id", "snapshot"]
 
-# params.json tells of a repository in Mistral's format; it is a few hundred bytes
-_PATTERNS = (*FRONT_FILES, ADDITIONAL + "*.jinja", "params.json")
+_PATTERNS = (*FRONT_FILES, ADDITIONAL + "*.jinja", *MISTRAL_FILES)
 _PART = r"\w(?:[\w.-]*\w)?"  # huggingface_hub's rule: no dot or dash at an end
 _HUB_ID = re.compile(f"{_PART}(?:/{_PART})?", re.ASCII)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from typecase.checkpoint.checkpoint import Checkpoint, CheckpointError, read_checkpoint
 from typecase.checkpoint.gguf_tokenizer import files_from_gguf
+from typecase.checkpoint.mistral_files import MistralTokenizerFile, mistral_tokenizer_name
+from typecase.checkpoint.mistral_params import PARAMS, is_mistral_format
 from typecase.checkpoint.vocab_files import check_tokenizer_files
 
-from .files import MISTRAL_PATTERNS, MISTRAL_WEIGHTS, read_directory, read_gguf
+from .files import read_directory, read_file, read_gguf
 from .hub import is_hub_id, snapshot
 
 __all__ = ["CheckpointError", "Source", "load_checkpoint"]
@@ -30,7 +31,8 @@ class Source:
     hf_overrides: Mapping[str, Any] = field(default_factory=dict)
     hf_token: str | bool | None = None  # True: the one that `hf auth login` stored
     download_dir: str | None = None  # the hub's cache
-    tokenizer_mode: str = "auto"  # "hf": use tokenizer.json even if Mistral's own tokenizer files are there
+    config_format: str = "auto"  # "mistral": params.json; "hf": config.json; "auto" as vLLM
+    tokenizer_mode: str = "auto"  # vLLM's modes; "auto" takes Mistral's own tokenizer where vLLM does, "hf" doesn't
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class _Place:
     files: Mapping[str, bytes]
     names: frozenset[str]
     made: bool = False
+    mistral_format: bool = False
+    mistral_tokenizer: MistralTokenizerFile | None = None
 
 
 def load_checkpoint(source: Source) -> Checkpoint:
@@ -52,12 +56,15 @@ def load_checkpoint(source: Source) -> Checkpoint:
     tokenizer = model
     if other:
         tokenizer = _place(source, source.tokenizer or "", source.tokenizer_revision or source.revision)
-    check_tokenizer_files(tokenizer.names)
+    if tokenizer.mistral_tokenizer is None:
+        check_tokenizer_files(tokenizer.names)
     return read_checkpoint(
         config.files,
         tokenizer_files=tokenizer.files,
         hf_overrides=source.hf_overrides,
         tokenizer_as_is=tokenizer.made,
+        mistral_format=config.mistral_format,
+        mistral_tokenizer=tokenizer.mistral_tokenizer,
     )
 
 
@@ -82,19 +89,12 @@ def _place(source: Source, name: str, revision: str | None, *, tokenizer: bool =
             )
         path = snapshot(name, revision=revision, token=source.hf_token, cache=source.download_dir)
     contents, names = read_directory(path)
-    if tokenizer and source.tokenizer_mode == "auto":
-        _refuse_mistral(name, names, from_hub=not is_directory)
-    return _Place(contents, names)
-
-
-def _refuse_mistral(name: str, names: frozenset[str], *, from_hub: bool) -> None:
-    """vLLM would use Mistral's tokenizer here; another one would give other ids without a word."""
-    # Of a hub model only the front files are here, but params.json comes with no other format.
-    has_weights = any(fnmatch(file, MISTRAL_WEIGHTS) for file in names) or (from_hub and "params.json" in names)
-    has_tokenizer = from_hub or any(fnmatch(file, pattern) for file in names for pattern in MISTRAL_PATTERNS)
-    if has_weights and has_tokenizer:
-        advice = "; with --tokenizer-mode hf its tokenizer.json is used" if "tokenizer.json" in names else ""
-        raise CheckpointError(
-            f"{name}: is in Mistral's own format (params.json, tekken.json or tokenizer.model.v*), and its tokenizers "
-            f"are not supported yet{advice}"
-        )
+    # Of a hub model only the front files are here; params.json comes with no other format than Mistral's.
+    in_hub = None if is_directory else PARAMS in names
+    chosen = mistral_tokenizer_name(names, mode=source.tokenizer_mode, has_weights=in_hub) if tokenizer else None
+    return _Place(
+        contents,
+        names,
+        mistral_format=is_mistral_format(names, wanted=source.config_format, has_weights=in_hub),
+        mistral_tokenizer=MistralTokenizerFile(chosen, read_file(path / chosen, chosen)) if chosen else None,
+    )

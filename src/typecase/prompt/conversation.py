@@ -45,7 +45,12 @@ def normalise_messages(
         RequestError: a part or tool call that can't be rendered.
     """
     reading = _Reading(content_format, media_refusal, typed_parts)
-    return [_message(message, i, reading) for i, message in enumerate(messages)]
+    conversation = [_message(message, i, reading) for i, message in enumerate(messages)]
+    # After all contents, as in vLLM: it decides which of two faults is told.
+    for message in conversation:
+        if "tool_calls" in message:
+            message["tool_calls"] = [_tool_call(call) for call in message["tool_calls"]]
+    return conversation
 
 
 def knows_developer_role(template: str) -> bool:
@@ -90,7 +95,7 @@ def _message(message: Message, index: int, reading: _Reading) -> Message:
     else:
         content = _content(message, role, content, f"messages[{index}].content", reading)
     given: Message = {"role": role, "content": content}
-    if len(message) == 2 and "content" in message:
+    if len(message) == 2 and "content" in message and role != "tool":
         if role == "developer":
             given["tools"] = None
         return given
@@ -101,7 +106,7 @@ def _message(message: Message, index: int, reading: _Reading) -> Message:
     if role == "assistant":
         calls = message.get("tool_calls")
         if calls:
-            given["tool_calls"] = [_tool_call(call) for call in calls]
+            given["tool_calls"] = calls
         if reasoning is not None:
             given["reasoning"] = given["reasoning_content"] = reasoning
     elif role == "tool":
@@ -129,10 +134,10 @@ def _content(message: Message, role: str, content: Any, where: str, reading: _Re
         parts = list(content)
     else:
         raise RequestError(f"{where}: expected text or a list of parts, got {type(content).__name__}")
-    if role == "system":
-        parts = _without_billing_header(parts)
     if reading.typed_parts:
         refuse_unread_parts(message, parts, where)
+    if role == "system":
+        parts = _without_billing_header(parts)
     return parts_content(parts, where, reading.content_format, reading.media_refusal)
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from typecase.api.chat_messages import fits_catch_all
 from typecase.api.errors import RequestError
 
-__all__ = ["refuse_unread_parts"]
+__all__ = ["is_unread", "refuse_unread_parts"]
 
 _OPENAI_ROLES = frozenset({"user", "system", "assistant", "tool", "developer"})
 _CATCH_ALL_TEXTS = ("tool_call_id", "reasoning", "task")
@@ -22,27 +23,28 @@ _CATCH_ALL_LISTS = ("tool_calls", "tools")
 
 def refuse_unread_parts(message: dict[str, Any], parts: list[Any], where: str) -> None:
     """Refuse ``parts`` if OpenAI's type wins for the message and can't read them. ``where`` is their path."""
-    role = message["role"]
-    if not parts or role not in _OPENAI_ROLES or not _fits_openai(message, role):
+    if not parts or not is_unread(message, parts):
         return
-    if _fits_catch_all(message, parts):
-        if any(isinstance(part, dict) and _has_known_field(part) for part in parts):
-            return
-        if _catch_all_fields(message, role) > _openai_fields(message, role):
-            return
+    role = message["role"]
     for i, part in enumerate(parts):
         if not _openai_reads(part, role):
             _refuse(part, f"{where}[{i}]")
 
 
+def is_unread(message: dict[str, Any], parts: list[Any]) -> bool:
+    """Whether OpenAI's type wins for the message, so that nobody has looked at its ``parts`` yet."""
+    role = message["role"]
+    if role not in _OPENAI_ROLES or not _fits_openai(message, role):
+        return False
+    if not _fits_catch_all(message, parts):
+        return True
+    if any(isinstance(part, dict) and _has_known_field(part) for part in parts):
+        return False
+    return _catch_all_fields(message, role) <= _openai_fields(message, role)
+
+
 def _fits_catch_all(message: dict[str, Any], parts: list[Any]) -> bool:
-    return (
-        all(isinstance(part, dict | str) for part in parts)
-        and all(isinstance(message.get(key), str | None) for key in _CATCH_ALL_TEXTS if key != "reasoning")
-        and all(isinstance(message.get(key), list | None) for key in _CATCH_ALL_LISTS)
-        and isinstance(message.get("reasoning"), str | dict | None)
-        and isinstance(message.get("name", ""), str)
-    )
+    return all(isinstance(part, dict | str) for part in parts) and fits_catch_all(message)
 
 
 def _openai_reads(part: Any, role: str) -> bool:
@@ -78,6 +80,7 @@ def _catch_all_fields(message: dict[str, Any], role: str) -> int:
     lists = sum(isinstance(message.get(key), list | None) for key in _CATCH_ALL_LISTS if key in message)
     if role == "tool":
         texts -= 1  # the call's id, which OpenAI's type knows as well
+        texts += "name" in message
     if role == "assistant" and "tool_calls" in message and not message["tool_calls"]:
         lists -= 1
     return texts + lists

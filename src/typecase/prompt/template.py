@@ -13,11 +13,13 @@ to one rendering, its ``Budget`` too, is in the context handed to the compiled f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import jinja2
+from jinja2.ext import LoopControlExtension
 
 from typecase.api.errors import TemplateError, TemplateLimit
 from typecase.prompt.budget import Budget
@@ -38,6 +40,7 @@ _PARAMETERS = frozenset(
 _NEVER = frozenset({"chat_template", "tokenize"})
 
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
+_GENERATION_TAG = re.compile(r"\{%[-+]?\s*generation\b")
 
 
 class ChatTemplate:
@@ -122,10 +125,23 @@ class ChatTemplate:
 
     def fill(self, variables: Mapping[str, Any], *, now: Callable[[], datetime], budget: Budget | None = None) -> str:
         """The template with these variables and nothing else."""
+        return self._fill({**rendering_globals(now), **variables}, Budget.unlimited() if budget is None else budget)
+
+    def renders_plainly(self, messages: Sequence[Mapping[str, Any]], budget: Budget) -> bool:
+        """Whether the messages alone can be rendered in a Jinja environment without what transformers adds to it: the
+        tag ``generation``, the functions ``raise_exception`` and ``strftime_now``, variables for special tokens."""
+        if _GENERATION_TAG.search(self.source) and not _is_plain(self.source):
+            return False
+        try:
+            self._fill({"messages": messages, "add_generation_prompt": False}, budget)
+        except TemplateError:
+            return False
+        return True
+
+    def _fill(self, variables: Mapping[str, Any], budget: Budget) -> str:
         program = self._require_program()
-        names = {**ENVIRONMENT.globals, **rendering_globals(now), **variables}
-        context = RenderContext(ENVIRONMENT, names, None, program.blocks)
-        context.ops = Operators(Budget.unlimited() if budget is None else budget)
+        context = RenderContext(ENVIRONMENT, {**ENVIRONMENT.globals, **variables}, None, program.blocks)
+        context.ops = Operators(budget)
         try:
             text = context.ops.collect(program.root(context))
             context.ops.budget.check()
@@ -210,6 +226,15 @@ def _cut_at_tag(text: str, final: str) -> str:
         )
     at = text.rindex(tag)
     return text[:at] if text.startswith(_TAG, at) else text[:at].rstrip()
+
+
+def _is_plain(source: str) -> bool:
+    """Whether a Jinja without the tag ``generation`` can read the template."""
+    try:
+        jinja2.Environment(extensions=[LoopControlExtension]).parse(source)
+    except jinja2.TemplateSyntaxError:
+        return False
+    return True
 
 
 def _refusal(error: Exception) -> TemplateError:

@@ -5,6 +5,7 @@ The order of the steps is vLLM's, because it decides which of several faults is 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -14,13 +15,17 @@ from typecase.api.errors import RequestError
 from typecase.api.generate import GenerateRequest, ParseContext
 from typecase.front import Front
 from typecase.prompt.budget import Budget
+from typecase.render.adjustment import adjusted
+from typecase.render.harmony import harmony_chat_ids
 from typecase.render.length import Encoded, Tokenization
+from typecase.render.mistral import mistral_request
 from typecase.render.prompt import check_template_trust, effort_kwargs, encode_conversation, merge_kwargs
+from typecase.render.reasoning import reasoning_ended, reasoning_parser_kwargs
 from typecase.render.requests import check_media_kwargs, check_model, reused_prompt_ids
 from typecase.render.sampling import check_requested_tokens, resolve_sampling
 from typecase.render.surrogates import refusing_surrogates
 
-__all__ = ["render_chat"]
+__all__ = ["chat_prompt", "render_chat"]
 
 
 def render_chat(
@@ -45,18 +50,7 @@ def render_chat(
 
     Source: vLLM 0.33, ``POST /v1/chat/completions/render``.
     """
-    check_model(front, request.model)
-    if request.use_beam_search:
-        raise RequestError("Beam search is not supported by the render endpoint")
-    _check_tool_parser(front, request)
-    check_template_trust(front, request.chat_template, request.chat_template_kwargs)
-    check_media_kwargs(front, request.media_io_kwargs, request.mm_processor_kwargs)
-    tokenization = _tokenization(front, request)
-    kwargs = _template_kwargs(front, request)
-    transfer, ids = reused_prompt_ids(
-        front, request.kv_transfer_params, ignored=request.echo, messages=request.messages
-    )
-    encoded = Encoded(ids) if ids is not None else _encode(front, request, tokenization, kwargs, now, budget)
+    request, kwargs, transfer, encoded = _prepared(front, request, now, budget)
     if not encoded.ids:
         raise RequestError("No token_ids rendered")
     sampling = resolve_sampling(
@@ -72,9 +66,10 @@ def render_chat(
         token_offsets=encoded.offsets,
         sampling_params=sampling,
         model=request.model,
-        reasoning_ended=None if request.include_reasoning else True,
+        reasoning_ended=reasoning_ended(front, request, encoded.ids, kwargs),
+        reasoning_parser_kwargs=reasoning_parser_kwargs(front, kwargs, judged=True),
         return_token_ids=request.return_token_ids,
-        parse_context=_parse_context(request, kwargs),
+        parse_context=_parse_context(request, {} if front.is_harmony else kwargs),
         stream=bool(request.stream),
         stream_options=request.stream_options if request.stream else None,
         cache_salt=request.cache_salt,
@@ -82,6 +77,44 @@ def render_chat(
         kv_transfer_params=transfer or None,
         ec_transfer_params=request.ec_transfer_params or None,
     )
+
+
+def chat_prompt(
+    front: Front, request: ChatRequest, *, now: Callable[[], datetime], budget: Budget | None = None
+) -> Encoded:
+    """The prompt of a chat request, for those who only count its tokens: sampling parameters are neither checked nor
+    needed, and the prompt may fill the whole context."""
+    return _prepared(front, request, now, budget)[-1]
+
+
+def _prepared(
+    front: Front, request: ChatRequest, now: Callable[[], datetime], budget: Budget | None
+) -> tuple[ChatRequest, dict[str, Any], dict[str, Any] | None, Encoded]:
+    """All but the sampling parameters: the request with what the model's formats add, the effective template kwargs,
+    the transfer parameters that are left, and the prompt."""
+    check_model(front, request.model)
+    if request.use_beam_search:
+        raise RequestError("Beam search is not supported by the render endpoint")
+    if front.tokenizer.mistral is not None:
+        request = mistral_request(request)
+    kwargs = _template_kwargs(front, request)
+    if front.is_harmony:
+        # No template, hence none of its checks; and no limit on the prompt's length.
+        request = adjusted(front, request, kwargs)
+        transfer, ids = reused_prompt_ids(front, request.kv_transfer_params, ignored=request.echo, messages=())
+        encoded = Encoded(ids if ids is not None else _harmony_ids(front, request, now))
+    else:
+        if front.tokenizer.mistral is None:
+            _check_tool_parser(front, request)
+        check_template_trust(front, request.chat_template, request.chat_template_kwargs)
+        check_media_kwargs(front, request.media_io_kwargs, request.mm_processor_kwargs)
+        tokenization = _tokenization(front, request)
+        transfer, ids = reused_prompt_ids(
+            front, request.kv_transfer_params, ignored=request.echo, messages=request.messages
+        )
+        encoded = Encoded(ids) if ids is not None else _encode(front, request, tokenization, kwargs, now, budget)
+        request = adjusted(front, request, kwargs)
+    return request, kwargs, transfer, encoded
 
 
 def _check_tool_parser(front: Front, request: ChatRequest) -> None:
@@ -106,7 +139,7 @@ def _tokenization(front: Front, request: ChatRequest) -> Tokenization:
         truncate=request.truncate_prompt_tokens,
         side=request.truncation_side,
         add_special_tokens=request.add_special_tokens,
-        offsets=bool(request.return_token_offsets),
+        offsets=front.has_offsets and bool(request.return_token_offsets),
     )
     tokenization.check()
     return tokenization
@@ -133,8 +166,7 @@ def _encode(
     now: Callable[[], datetime],
     budget: Budget | None,
 ) -> Encoded:
-    hidden = request.tool_choice == "none" and front.options.exclude_tools_when_tool_choice_none
-    tools = None if hidden else request.tools
+    tools = _shown_tools(front, request)
     with refusing_surrogates(
         messages=request.messages,
         tools=tools,
@@ -152,6 +184,16 @@ def _encode(
             now=now,
             budget=budget,
         )
+
+
+def _harmony_ids(front: Front, request: ChatRequest, now: Callable[[], datetime]) -> array[int]:
+    tools = _shown_tools(front, request)
+    return harmony_chat_ids(front, request.messages, tools=tools, effort=request.reasoning_effort, now=now)
+
+
+def _shown_tools(front: Front, request: ChatRequest) -> list[dict[str, Any]] | None:
+    hidden = request.tool_choice == "none" and front.options.exclude_tools_when_tool_choice_none
+    return None if hidden else request.tools
 
 
 def _parse_context(request: ChatRequest, kwargs: dict[str, Any]) -> ParseContext:

@@ -13,14 +13,15 @@ from typing import Any
 import msgspec
 
 from typecase.api.chat import ChatRequest
+from typecase.api.completions import CompletionRequest
 from typecase.api.errors import InvalidParameter
 from typecase.api.responses import ResponsesRequest
 from typecase.api.structured import StructuredOutputs
 
 
-def chat_constraint(request: ChatRequest) -> StructuredOutputs | None:
-    """The constraint of a chat request. ``response_format`` is set over ``structured_outputs``; two constraints are
-    refused."""
+def chat_constraint(request: ChatRequest | CompletionRequest) -> StructuredOutputs | None:
+    """The constraint of a chat or a completion. ``response_format`` is set over ``structured_outputs``; two
+    constraints are refused."""
     response_format = request.response_format
     kind = "text" if response_format is None else response_format["type"]
     if response_format is None or kind == "text":

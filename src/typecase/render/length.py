@@ -41,6 +41,7 @@ class Tokenization:
         side: which end is cut off; None for the tokenizer's own.
         add_special_tokens: whether the post-processor's tokens stand around the prompt.
         offsets: whether to return offsets.
+        generates: whether output is wanted at all, for which ``truncate=-1`` then leaves a token of the context.
     """
 
     max_model_len: int | None
@@ -48,6 +49,7 @@ class Tokenization:
     side: Side | None = None
     add_special_tokens: bool = False
     offsets: bool = False
+    generates: bool = True
 
     def check(self) -> None:
         """Refuse settings that can't work whatever the prompt is; vLLM does so before it renders."""
@@ -62,6 +64,10 @@ class Tokenization:
                 "truncate_prompt_tokens",
                 value=self.truncate,
             )
+
+    def check_characters(self, tokenizer: Tokenizer, text: str) -> None:
+        """Refuse a text that can't fit whatever its tokens are; ``encode`` does so, too, but one text after another."""
+        self._fit_characters(tokenizer, text)
 
     def encode(self, tokenizer: Tokenizer, text: str) -> Encoded:
         """Encode a prompt.
@@ -106,7 +112,7 @@ class Tokenization:
     def _kept(self) -> int | None:
         if self.truncate is None or self.truncate >= 0:
             return self.truncate
-        return None if self.max_model_len is None else max(0, self.max_model_len - 1)
+        return None if self.max_model_len is None else max(0, self.max_model_len - (1 if self.generates else 0))
 
     def _fit_characters(self, tokenizer: Tokenizer, text: str) -> tuple[str, int]:
         """Refuse or trim a text that can't fit whatever its tokens are. Returns it and how much went at its start."""

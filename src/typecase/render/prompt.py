@@ -92,8 +92,18 @@ def encode_conversation(
     else:
         text = _templated(front, messages, variables, template, now=now, budget=budget, typed_parts=typed_parts)
     if isinstance(text, str):
+        if front.writer is None and _asks_for_ids(front, variables):
+            return Encoded(tokenization.fit_ids(front.tokenizer.encode(text, add_special_tokens=False)))
         return tokenization.encode(front.tokenizer, text)
     return Encoded(tokenization.fit_ids(text))
+
+
+def _asks_for_ids(front: Front, variables: Mapping[str, Any]) -> bool:
+    """Whether the request's own kwargs have the template call tokenize: then no special tokens are added to the prompt.
+
+    vLLM sets this kwarg itself, over the server's and under the request's.
+    """
+    return bool(variables.get("tokenize")) and variables["tokenize"] is not front.template_kwargs.get("tokenize")
 
 
 def _written(
@@ -106,7 +116,10 @@ def _written(
     typed_parts: bool,
 ) -> str | array[int]:
     conversation = normalise_messages(
-        messages, content_format="string", media_refusal=_media_refusal(front), typed_parts=typed_parts
+        messages,
+        content_format=writer.content_format,
+        media_refusal=_media_refusal(front),
+        typed_parts=typed_parts,
     )
     tools = variables.pop("tools", None)
     return writer.write(Conversation(messages=conversation, raw=messages, tools=tools, kwargs=variables, now=now))

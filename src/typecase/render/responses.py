@@ -11,15 +11,20 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from typecase.api.errors import InvalidHistory, RequestError
 from typecase.api.generate import GenerateRequest
 from typecase.api.responses import ResponsesRequest
 from typecase.front import Front
 from typecase.prompt.budget import Budget
+from typecase.render.adjustment import adjusted
+from typecase.render.harmony import harmony_conversation, harmony_ids
 from typecase.render.length import Encoded, Tokenization
 from typecase.render.prompt import check_template_trust, effort_kwargs, encode_conversation, merge_kwargs
+from typecase.render.reasoning import reasoning_parser_kwargs
 from typecase.render.requests import check_media_kwargs, check_model, reused_prompt_ids
-from typecase.render.response_items import chat_messages, chat_tools, continues_last_item
+from typecase.render.response_items import chat_messages, chat_tools, continues_last_item, read_contents
 from typecase.render.sampling import check_requested_tokens, resolve_sampling
 from typecase.render.surrogates import refusing_surrogates
 
@@ -54,11 +59,19 @@ def render_responses(
             "previous_response_id is not supported by the stateless render endpoint.", param="previous_response_id"
         )
     check_template_trust(front, None, request.chat_template_kwargs)
-    messages = chat_messages(request.instructions, request.input)
-    check_media_kwargs(front, request.media_io_kwargs, request.mm_processor_kwargs)
-    check_requested_tokens(request, front.max_model_len)
-    transfer, ids = reused_prompt_ids(front, request.kv_transfer_params, ignored=False, messages=messages)
-    encoded = Encoded(ids) if ids is not None else _encode(front, request, messages, now, budget)
+    kwargs = _template_kwargs(front, request)
+    if front.is_harmony:
+        request = adjusted(front, request, kwargs)
+        transfer, encoded = request.kv_transfer_params, _harmony_encode(front, request, now)
+    else:
+        tools = _tools(front, request)
+        messages = chat_messages(request.instructions, request.input)
+        check_media_kwargs(front, request.media_io_kwargs, request.mm_processor_kwargs)
+        check_requested_tokens(request, front.max_model_len)
+        transfer, ids = reused_prompt_ids(front, request.kv_transfer_params, ignored=False, messages=messages)
+        request = replace(request, kv_transfer_params=transfer)
+        encoded = Encoded(ids) if ids is not None else _encode(front, request, messages, tools, kwargs, now, budget)
+        request = adjusted(front, request, kwargs)
     if not encoded.ids:
         raise RequestError("No token_ids rendered")
     return GenerateRequest(
@@ -72,10 +85,11 @@ def render_responses(
             limits=front.options.limits,
         ),
         model=request.model,
+        reasoning_parser_kwargs=reasoning_parser_kwargs(front, kwargs, judged=False),
         stream=bool(request.stream),
         cache_salt=request.cache_salt,
         priority=request.priority,
-        kv_transfer_params=transfer or None,
+        kv_transfer_params=request.kv_transfer_params or None,
         ec_transfer_params=request.ec_transfer_params or None,
     )
 
@@ -84,31 +98,44 @@ def _encode(
     front: Front,
     request: ResponsesRequest,
     messages: list[dict[str, Any]],
+    tools: list[dict[str, Any]] | None,
+    kwargs: dict[str, Any],
     now: Callable[[], datetime],
     budget: Budget | None,
 ) -> Encoded:
-    tokenization = Tokenization(
-        max_model_len=front.max_model_len,
-        truncate=None if request.truncation == "disabled" else -1,
-        add_special_tokens=True,
-    )
+    tokenization = _tokenization(front, request)
     with refusing_surrogates(
         input=request.input,
         instructions=request.instructions,
         tools=request.tools,
         chat_template_kwargs=request.chat_template_kwargs,
     ):
+        read_contents(messages)
         return encode_conversation(
             front,
             tokenization,
             messages,
-            tools=_tools(front, request),
+            tools=tools,
             template=None,
-            kwargs=_template_kwargs(front, request),
+            kwargs=kwargs,
             now=now,
             budget=budget,
             typed_parts=False,
         )
+
+
+def _harmony_encode(front: Front, request: ResponsesRequest, now: Callable[[], datetime]) -> Encoded:
+    conversation = harmony_conversation(front, request, now=now)
+    check_requested_tokens(request, front.max_model_len)
+    return Encoded(_tokenization(front, request).fit_ids(harmony_ids(front, conversation)))
+
+
+def _tokenization(front: Front, request: ResponsesRequest) -> Tokenization:
+    return Tokenization(
+        max_model_len=front.max_model_len,
+        truncate=None if request.truncation == "disabled" else -1,
+        add_special_tokens=True,
+    )
 
 
 def _tools(front: Front, request: ResponsesRequest) -> list[dict[str, Any]] | None:

@@ -14,11 +14,12 @@ __all__ = [
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import UNSET
 
 from typecase.api.chat import ChatRequest, thinking_budget
+from typecase.api.completions import CompletionRequest
 from typecase.api.errors import InvalidParameter, RequestError
 from typecase.api.generate import SamplingParams
 from typecase.api.limits import DEFAULT_LIMITS, Limits
@@ -32,12 +33,14 @@ _DELTA: Literal[1] = 1
 _FINAL_ONLY: Literal[2] = 2
 _TRANSFER = ("kv_transfer_params", "ec_transfer_params")
 
+_Request: TypeAlias = ChatRequest | CompletionRequest | ResponsesRequest
 
-def check_requested_tokens(request: ChatRequest | ResponsesRequest, max_model_len: int) -> None:
+
+def check_requested_tokens(request: _Request, max_model_len: int) -> None:
     """Refuse to give more tokens than the context has, before anything is rendered."""
     if isinstance(request, ResponsesRequest):
         name, asked = "max_output_tokens", request.max_output_tokens
-    elif request.max_completion_tokens is not None:
+    elif isinstance(request, ChatRequest) and request.max_completion_tokens is not None:
         name, asked = "max_completion_tokens", request.max_completion_tokens
     else:
         name, asked = "max_tokens", request.max_tokens
@@ -66,7 +69,7 @@ def resolved_max_tokens(
 
 
 def resolve_sampling(
-    request: ChatRequest | ResponsesRequest,
+    request: _Request,
     *,
     defaults: SamplingDefaults,
     max_model_len: int,
@@ -80,6 +83,8 @@ def resolve_sampling(
     """
     if isinstance(request, ResponsesRequest):
         params = _responses_params(request, defaults, max_model_len, prompt_len)
+    elif isinstance(request, CompletionRequest):
+        params = _completion_params(request, defaults, max_model_len, prompt_len)
     else:
         params = _chat_params(request, defaults, max_model_len, prompt_len)
     _check(params, request, limits)
@@ -88,6 +93,10 @@ def resolve_sampling(
         params.top_k = 0
         if params.n > 1:
             raise RequestError(f"n must be 1 when using greedy sampling, got {params.n}.")
+    for name in _TRANSFER:
+        if request.vllm_xargs and name in request.vllm_xargs and not getattr(request, name):
+            # vLLM takes them for the field of that name, and then finds that they are no object.
+            raise RequestError(f"vllm_xargs can't hold {name}: send them as a field of the request")
     return params
 
 
@@ -102,9 +111,45 @@ def _chat_params(
         prompt_len=prompt_len,
         truncate=request.truncate_prompt_tokens,
     )
+    return _prompted_params(
+        request,
+        defaults,
+        max_tokens=max_tokens,
+        logprobs=request.top_logprobs if request.logprobs else None,
+        echoed_logprobs=request.top_logprobs,
+    )
+
+
+def _completion_params(
+    request: CompletionRequest, defaults: SamplingDefaults, max_model_len: int, prompt_len: int
+) -> SamplingParams:
+    max_tokens = resolved_max_tokens(
+        request.max_tokens,
+        defaults=defaults,
+        max_model_len=max_model_len,
+        prompt_len=prompt_len,
+        truncate=request.truncate_prompt_tokens,
+    )
+    if request.echo and request.max_tokens == 0:
+        # Only the prompt is wanted; an engine can't make less than one token.
+        max_tokens = 1
+    return _prompted_params(
+        request, defaults, max_tokens=max_tokens, logprobs=request.logprobs, echoed_logprobs=request.logprobs
+    )
+
+
+def _prompted_params(
+    request: ChatRequest | CompletionRequest,
+    defaults: SamplingDefaults,
+    *,
+    max_tokens: int,
+    logprobs: int | None,
+    echoed_logprobs: int | None,
+) -> SamplingParams:
+    """What chats and completions have in common. ``echoed_logprobs``: the prompt's, when it is echoed."""
     prompt_logprobs = request.prompt_logprobs
     if prompt_logprobs is None and request.echo:
-        prompt_logprobs = request.top_logprobs
+        prompt_logprobs = echoed_logprobs
     logprob_token_ids = request.logprob_token_ids or None
     return _params(
         request,
@@ -113,7 +158,7 @@ def _chat_params(
         n=1 if request.n is None else request.n,
         max_tokens=max_tokens,
         min_tokens=request.min_tokens,
-        logprobs=request.top_logprobs if request.logprobs and logprob_token_ids is None else None,
+        logprobs=logprobs if logprob_token_ids is None else None,
         prompt_logprobs=prompt_logprobs,
         logprob_token_ids=logprob_token_ids,
         stop=_stop_list(request.stop),
@@ -155,8 +200,8 @@ def _responses_params(
     )
 
 
-def _params(request: ChatRequest | ResponsesRequest, defaults: SamplingDefaults, **own: Any) -> SamplingParams:
-    """The parameters, with those that both kinds of request have under one name added to ``own``."""
+def _params(request: _Request, defaults: SamplingDefaults, **own: Any) -> SamplingParams:
+    """The parameters, with those that all kinds of request have under one name added to ``own``."""
     temperature = defaults.temperature if request.temperature is None else request.temperature
     if 0 < temperature < _LEAST_TEMPERATURE:
         temperature = _LEAST_TEMPERATURE
@@ -197,7 +242,7 @@ def _stop_list(stop: str | list[str] | None) -> list[str]:
     return [stop] if isinstance(stop, str) else stop
 
 
-def _extra_args(request: ChatRequest | ResponsesRequest) -> dict[str, Any] | None:
+def _extra_args(request: _Request) -> dict[str, Any] | None:
     """The client's arguments for extensions; None for none."""
     if not request.vllm_xargs:
         return None

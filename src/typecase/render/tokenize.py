@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from typecase.api.errors import RequestError
 from typecase.api.ids import ids_to_list
@@ -17,6 +18,8 @@ from typecase.api.tokenize import (
 )
 from typecase.front import Front
 from typecase.prompt.budget import Budget
+from typecase.prompt.part_types import is_unread
+from typecase.render.harmony import harmony_chat_ids
 from typecase.render.length import Tokenization
 from typecase.render.prompt import check_template_trust, encode_conversation, merge_kwargs
 from typecase.render.requests import check_media_kwargs, check_model
@@ -35,7 +38,7 @@ def tokenize(
     Tools need no parser here and are shown whatever the choice. Raises ``RequestError``.
     """
     check_model(front, request.model)
-    if isinstance(request, TokenizeChat):
+    if isinstance(request, TokenizeChat) and not front.is_harmony:
         check_template_trust(front, request.chat_template, request.chat_template_kwargs)
         check_media_kwargs(front, request.media_io_kwargs, request.mm_processor_kwargs)
     tokenization = Tokenization(max_model_len=None, add_special_tokens=request.add_special_tokens)
@@ -71,6 +74,8 @@ def _chat_ids(
     now: Callable[[], datetime],
     budget: Budget | None,
 ) -> array[int]:
+    if front.is_harmony:
+        return harmony_chat_ids(front, _chat_messages(request), tools=request.tools, effort=None, now=now)
     kwargs = merge_kwargs(front.template_kwargs, request.chat_template_kwargs or {})
     kwargs["add_generation_prompt"] = request.add_generation_prompt
     kwargs["continue_final_message"] = request.continue_final_message
@@ -84,3 +89,19 @@ def _chat_ids(
         now=now,
         budget=budget,
     ).ids
+
+
+def _chat_messages(request: TokenizeChat) -> list[dict[str, Any]]:
+    """The messages as vLLM writes them into a chat request: without nulls, and without parts that nobody has looked at;
+    reasoning has its newer name."""
+    messages = []
+    for given in request.messages:
+        message = {key: value for key, value in given.items() if value is not None}
+        reasoning = message.pop("reasoning_content", None)
+        if reasoning is not None:
+            message.setdefault("reasoning", reasoning)
+        content = message.get("content")
+        if isinstance(content, dict) or (isinstance(content, list) and is_unread(given, content)):
+            message["content"] = []
+        messages.append(message)
+    return messages

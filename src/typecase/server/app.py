@@ -15,8 +15,9 @@ import os
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
+from functools import partial
 from importlib.metadata import version as installed_version
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from starlette.datastructures import URL
@@ -26,11 +27,11 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from typecase.server.answers import JSON_TYPE, NOT_FOUND, VARY_ORIGIN, WHOLE_ANSWER, Answer, Header
 from typecase.server.auth import GUARDED_PREFIXES, UNAUTHORIZED, KeyGuard
-from typecase.server.errors import UNSUPPORTED_MEDIA_TYPE, BodyTooLarge, answer_to
+from typecase.server.errors import UNSUPPORTED_MEDIA_TYPE, BodyTooLarge, answer_to, as_anthropic
 from typecase.server.limits import ClientGone, InFlight, read_body
-from typecase.server.logs import AccessLog, RequestLog
+from typecase.server.logs import AccessLog, LineStream, RequestLog
 from typecase.server.memory import settle
-from typecase.server.metrics import HttpCounts, is_counted
+from typecase.server.metrics import UNROUTED, Counts, Gauge, HttpCounts, is_counted
 from typecase.server.rendering import Renderer
 from typecase.server.routes.docs import docs_routes
 from typecase.server.routes.metrics import METRICS_PREFIX, MetricsPages
@@ -39,6 +40,10 @@ from typecase.server.routes.route import Asked, Page, Resource, Route, Work, res
 from typecase.server.routes.service import VLLM_VERSION, service_routes
 from typecase.server.served import ServedModel
 from typecase.server.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from typecase.server.openapi.document import Described
+    from typecase.server.shared_counts import SharedCounts
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -52,30 +57,51 @@ _LONGEST_ID = 128
 _NOTHING_MORE: tuple[Header, ...] = ()
 
 
-def create_app(models: Sequence[ServedModel], settings: ServerSettings, *, log_to: TextIO | None = None) -> App:
-    """The application that serves ``models``. The access log goes to ``log_to``; without it there is none."""
-    return App(models, settings, log_to=log_to)
+def create_app(
+    models: Sequence[ServedModel],
+    settings: ServerSettings,
+    *,
+    log_to: LineStream | None = None,
+    counts: SharedCounts | None = None,
+) -> App:
+    """The application that serves ``models``. The access log goes to ``log_to``; without it there is none.
+
+    ``counts``: where requests are counted, when several processes run this application.
+    """
+    return App(models, settings, log_to=log_to, counts=counts)
 
 
 class App:
     """An ASGI application. All state is its own; it belongs to one event loop."""
 
-    def __init__(self, models: Sequence[ServedModel], settings: ServerSettings, *, log_to: TextIO | None = None):
+    def __init__(
+        self,
+        models: Sequence[ServedModel],
+        settings: ServerSettings,
+        *,
+        log_to: LineStream | None = None,
+        counts: SharedCounts | None = None,
+    ):
         if not models:
             raise ValueError("there is no model to serve")
         self.settings = settings
         self.models = tuple(models)
         self.in_flight = InFlight(max(settings.max_bytes_in_flight, settings.max_body_bytes))
         self.guard = KeyGuard(settings.api_keys)
-        self.counts = HttpCounts()
+        self._shared_counts = counts
+        self.counts: Counts = HttpCounts() if counts is None else counts
         self.renderer = Renderer(settings)
+        self._gauges = (
+            Gauge("typecase_bytes_in_flight", "Bytes of request bodies held.", lambda: self.in_flight.used),
+            Gauge("typecase_requests_waiting", "Requests that wait for a thread.", lambda: self.renderer.waiting),
+        )
         self.access_log = AccessLog(log_to, excluded=settings.access_log_excluded) if log_to is not None else None
         self._request_log = RequestLog(settings.max_log_len) if settings.enable_log_requests else None
         self._prefix = settings.prefix
         self._request_id_headers = settings.enable_request_id_headers
         self._warm = False
 
-        self._metrics = MetricsPages(self._registry)
+        self._metrics = MetricsPages(self._registry, prepare=self.publish if counts is not None else None)
         self.routes = self._all_routes()
         self._resources = resources(self.routes)
         self._cors = CORSMiddleware(
@@ -100,23 +126,39 @@ class App:
             *render_routes(self.models),
         ]
         if not settings.disable_fastapi_docs:
-            routes += docs_routes(
-                routes,
-                version=installed_version("typecase"),
-                vllm_version=VLLM_VERSION,
-                prefix=settings.prefix,
-                offline_only=settings.enable_offline_docs,
-            )
+            routes += docs_routes(tuple(routes), self._described, offline_only=settings.enable_offline_docs)
         return routes
 
-    def _registry(self) -> Any:
-        from typecase.server.exposition import Gauge, make_registry
+    def _described(self) -> Described:
+        from typecase.server.openapi.document import Described
 
-        gauges = (
-            Gauge("typecase_bytes_in_flight", "Bytes of request bodies held.", lambda: self.in_flight.used),
-            Gauge("typecase_requests_waiting", "Requests that wait for a thread.", lambda: self.renderer.waiting),
+        return Described(
+            version=installed_version("typecase"),
+            vllm_version=VLLM_VERSION,
+            prefix=self._prefix,
+            model=self.models[0].names[0],
+            has_keys=bool(self.guard),
+            answers_with_ids=self._request_id_headers,
         )
-        return make_registry(self.counts, gauges, version=installed_version("typecase"))
+
+    def _registry(self) -> Any:
+        from typecase.server.exposition import make_registry
+
+        version = installed_version("typecase")
+        shared = self._shared_counts
+        if shared is None:
+            return make_registry(self.counts, self._gauges, version=version)
+        from typecase.server.process_metrics import process_collectors
+
+        sums = [
+            Gauge(gauge.name, gauge.meaning, partial(shared.gauge, number)) for number, gauge in enumerate(self._gauges)
+        ]
+        return make_registry(self.counts, sums, version=version, own=process_collectors(shared))
+
+    def publish(self) -> None:
+        """Tell the other processes how this one is doing."""
+        if self._shared_counts is not None:
+            self._shared_counts.publish([gauge.read() for gauge in self._gauges])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind = scope["type"]
@@ -199,7 +241,7 @@ class App:
         method: str = scope["method"]
         resource = self._resources.get(path)
         handler = resource.handlers.get(method) if resource is not None else None
-        label = "none"
+        label = UNROUTED
         try:
             if resource is None or handler is None:
                 label, answer = self._unrouted(resource, path, headers, scope)
@@ -213,6 +255,8 @@ class App:
             return None
         except Exception as error:  # the one place: whatever a route raises becomes an answer
             answer = answer_to(error)
+        if answer.status >= 400 and isinstance(handler, Work) and handler.anthropic:
+            answer = as_anthropic(answer)
         if resource.counted if resource is not None else is_counted(path):
             length, size, seconds = _length(headers), len(answer.body), time.perf_counter() - started
             self.counts.count(label, method, answer.status, bytes_in=length, bytes_out=size, seconds=seconds)
@@ -223,14 +267,14 @@ class App:
     ) -> tuple[str, Answer]:
         """405, the paths behind ``/metrics``, a redirect from or to a trailing slash, 404; with the path to count."""
         if path.startswith(METRICS_PREFIX):
-            return "none", self._metrics.tail(Asked(scope, headers))
+            return UNROUTED, self._metrics.tail(Asked(scope, headers))
         if resource is not None:
-            return "none", resource.not_allowed
+            return UNROUTED, resource.not_allowed
         if path.endswith("/") and (other := self._resources.get(path.rstrip("/"))) is not None:
             url = URL(scope={**scope, "path": scope["path"].rstrip("/")})
             location = quote(str(url), safe=":/%#?=@[]!$&'()*+,;").encode()
-            return path if scope["method"] in other.handlers else "none", Answer(307, b"", (b"location", location))
-        return "none", NOT_FOUND
+            return path if scope["method"] in other.handlers else UNROUTED, Answer(307, b"", (b"location", location))
+        return UNROUTED, NOT_FOUND
 
     async def _posted(
         self, handler: Work | Page, path: str, headers: RequestHeaders, scope: Scope, receive: Receive

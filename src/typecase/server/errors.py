@@ -13,12 +13,15 @@ __all__ = [
     "BodyTooLarge",
     "Busy",
     "answer_to",
+    "as_anthropic",
     "clean_message",
     "error_answer",
 ]
 
 import logging
 import re
+
+import msgspec
 
 from typecase.api.errors import RequestError, UnreadableBody
 from typecase.server.answers import Answer, detail, json_answer
@@ -114,6 +117,31 @@ def answer_to(error: Exception) -> Answer:
     withheld = _Withheld(f"{type(error).__name__} (its message may quote the request and is not logged)")
     _log.error("Unexpected error while answering a request", exc_info=withheld.with_traceback(error.__traceback__))
     return _INTERNAL
+
+
+# Anthropic's clients choose their exception by the type.
+_ANTHROPIC_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+}
+
+
+def as_anthropic(answer: Answer) -> Answer:
+    """An error in the shape of Anthropic's API, whatever shape it has in vLLM's.
+
+    vLLM leaves what pydantic refuses in its own shape, which Anthropic's clients can't read.
+    """
+    told = msgspec.json.decode(answer.body)
+    message = told["error"]["message"] if "error" in told else told["detail"]
+    other = "api_error" if answer.status >= 500 else "invalid_request_error"
+    error = {"type": _ANTHROPIC_TYPES.get(answer.status, other), "message": message}
+    extra = [header for header in answer.headers if header[0] not in (b"content-length", b"content-type")]
+    return json_answer(answer.status, {"type": "error", "error": error}, *extra)
 
 
 class _Withheld(Exception):

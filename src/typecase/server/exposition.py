@@ -6,10 +6,9 @@ with ``typecase_``. Imported at the first scrape: prometheus-client takes longer
 
 from __future__ import annotations
 
-__all__ = ["Gauge", "make_registry"]
+__all__ = ["make_registry"]
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 from prometheus_client.metrics_core import (
@@ -21,25 +20,18 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from typecase.server.metrics import COARSE, FINE, HttpCounts, Series
-
-
-@dataclass(frozen=True, slots=True)
-class Gauge:
-    """A number to read at scrape time."""
-
-    name: str
-    meaning: str
-    read: Callable[[], float]
+from typecase.server.metrics import COARSE, FINE, Counts, Gauge, Series
 
 
 class _HttpCollector(Collector):
-    def __init__(self, counts: HttpCounts, gauges: Sequence[Gauge], version: str):
-        self._counts = counts
+    def __init__(self, counts: Counts, gauges: Sequence[Gauge], version: str):
+        self._source = counts
+        self._counts = counts.total()
         self._gauges = gauges
         self._version = version
 
     def collect(self) -> Iterable[Metric]:
+        self._counts = self._source.total()
         yield self._requests()
         yield self._sizes(
             "http_request_size_bytes", "Length of request bodies by handler.", lambda series: series.bytes_in
@@ -107,11 +99,20 @@ def _buckets(bounds: tuple[float, ...], counts: list[int]) -> list[tuple[str, fl
     return buckets
 
 
-def make_registry(counts: HttpCounts, gauges: Sequence[Gauge], *, version: str) -> CollectorRegistry:
-    """A registry of our own, with what every Python server shows of itself: nothing global is touched."""
+def make_registry(
+    counts: Counts, gauges: Sequence[Gauge], *, version: str, own: Sequence[Collector] | None = None
+) -> CollectorRegistry:
+    """A registry of our own, with what every Python server shows of itself: nothing global is touched.
+
+    ``own`` stands for the collectors that look at this process, where it is one of several.
+    """
     registry = CollectorRegistry(auto_describe=True)  # so that ?name[]= can choose
-    GCCollector(registry)
+    if own is None:
+        GCCollector(registry)
     PlatformCollector(registry)
-    ProcessCollector(registry=registry)
+    if own is None:
+        ProcessCollector(registry=registry)
+    for collector in own or ():
+        registry.register(collector)
     registry.register(_HttpCollector(counts, gauges, version))
     return registry

@@ -7,13 +7,14 @@ it moves a terminal's cursor.
 
 from __future__ import annotations
 
-__all__ = ["AccessLog", "RequestLog"]
+__all__ = ["AccessLog", "LineStream", "OneAtATime", "RequestLog"]
 
 import asyncio
 import logging
+import tempfile
 from collections.abc import Mapping, MutableMapping
 from http import HTTPStatus
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 from typecase.api.printable import printable
 
@@ -24,10 +25,41 @@ _FLUSH_SECONDS = 0.25
 _FLUSH_LINES = 512
 
 
+class LineStream(Protocol):
+    """Where whole lines are written to."""
+
+    def write(self, lines: str, /) -> object: ...
+    def flush(self) -> object: ...
+
+
+class OneAtATime:
+    """A stream that several processes write whole lines to: none begins before another has ended.
+
+    Made before the fork. The system gives the lock back when its holder dies; the file that carries it has no name.
+    """
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+        self._lock = tempfile.TemporaryFile()  # noqa: SIM115  # open as long as the server lives
+
+    def write(self, lines: str, /) -> None:
+        from fcntl import LOCK_EX, LOCK_UN, lockf
+
+        lockf(self._lock, LOCK_EX)
+        try:
+            self._stream.write(lines)
+            self._stream.flush()
+        finally:
+            lockf(self._lock, LOCK_UN)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
 class AccessLog:
     """``INFO:     CLIENT - "METHOD PATH HTTP/VERSION" STATUS PHRASE``, as uvicorn writes it."""
 
-    def __init__(self, stream: TextIO, *, excluded: frozenset[str] = frozenset()):
+    def __init__(self, stream: LineStream, *, excluded: frozenset[str] = frozenset()):
         self._stream = stream
         self._excluded = excluded
         self._lines: list[str] = []

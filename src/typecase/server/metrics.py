@@ -6,11 +6,14 @@ not preflights. ``exposition.py`` turns the counts into vLLM's metrics.
 
 from __future__ import annotations
 
-__all__ = ["COARSE", "FINE", "HttpCounts", "Series", "is_counted"]
+__all__ = ["COARSE", "FINE", "UNROUTED", "Counts", "Gauge", "HttpCounts", "Series", "is_counted"]
 
 import re
 import time
 from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
 
 _UNCOUNTED = re.compile("/metrics|/health|/load|/ping|/version|/server_info")
 
@@ -20,10 +23,31 @@ FINE = (
 )  # fmt: skip
 COARSE = (0.1, 0.5, 1.0)
 
+UNROUTED = "none"
+"""The handler of requests that no route answers."""
+
 
 def is_counted(path: str) -> bool:
     """Whether requests to ``path`` are counted."""
     return _UNCOUNTED.search(path) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A number to read at scrape time."""
+
+    name: str
+    meaning: str
+    read: Callable[[], float]
+
+
+class Counts(Protocol):
+    """Where requests are counted: here, or in memory that several processes share."""
+
+    def count(
+        self, handler: str, method: str, status: int, *, bytes_in: int, bytes_out: int, seconds: float
+    ) -> None: ...
+    def total(self) -> HttpCounts: ...
 
 
 class Series:
@@ -60,3 +84,7 @@ class HttpCounts:
         series.seconds += seconds
         series.coarse[bisect_left(COARSE, seconds)] += 1
         self.fine[bisect_left(FINE, seconds)] += 1
+
+    def total(self) -> HttpCounts:
+        """All requests."""
+        return self

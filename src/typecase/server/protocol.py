@@ -20,6 +20,7 @@ from typing import Any, ClassVar, cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from typecase.server.accepting import Acceptor
 from typecase.server.answers import WHOLE_ANSWER, Answer, Header
 from typecase.server.errors import Busy, answer_to, error_answer
 from typecase.server.limits import InFlight
@@ -56,6 +57,7 @@ class BoundedHttp(HttpToolsProtocol):
     in_flight: ClassVar[InFlight]
     quiet_bytes: ClassVar[int]  # so many loose bytes are never worth a look
     stopping: ClassVar[bool]
+    acceptor: ClassVar[Acceptor | None]  # to be told when a connection ends
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -151,6 +153,8 @@ class BoundedHttp(HttpToolsProtocol):
         self._deaf = True
         self._settle()
         super().connection_lost(exc)
+        if self.acceptor is not None:
+            self.acceptor.note()
 
     def _settle(self) -> None:
         """What was received has become part of a request, or is gone."""
@@ -271,6 +275,7 @@ def bounded_protocol(settings: ServerSettings, in_flight: InFlight) -> type[Boun
         "in_flight": in_flight,
         "quiet_bytes": min(settings.max_header_bytes, _FREE_BYTES),
         "stopping": False,
+        "acceptor": None,
     }
     return type("ServedHttp", (BoundedHttp,), shared)
 

@@ -86,6 +86,9 @@ class ServerSettings:
     enable_log_requests: bool = False
     max_log_len: int | None = None
 
+    # Processes that serve, sharing the socket. Each has its own threads, and its own bounds on what it holds.
+    api_server_count: int = 1
+
     # Work. A body up to ``inline_body_bytes`` is rendered on the event loop within ``small_budget``; longer ones and
     # those that need more go to threads, ``renderer_num_workers`` of them, within ``full_budget``.
     renderer_num_workers: int = 1
@@ -111,6 +114,7 @@ class ServerSettings:
                 f"--uvicorn-log-level must be one of {', '.join(LOG_LEVELS)}, got {self.uvicorn_log_level!r}"
             )
         for flag, number in (
+            ("--api-server-count", self.api_server_count),
             ("--renderer-num-workers", self.renderer_num_workers),
             ("--max-body-mb", self.max_body_bytes),
             ("--max-json-nodes", self.max_json_nodes),

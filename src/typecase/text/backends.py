@@ -7,6 +7,7 @@ for an id before the JSON border.
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -35,6 +36,8 @@ class Backend(Protocol):
 
     def encode(self, text: str, *, add_special_tokens: bool) -> array[int]: ...
 
+    def encode_ordinary(self, text: str) -> array[int]: ...
+
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool) -> str: ...
 
     def token(self, token_id: int) -> str | None: ...
@@ -61,10 +64,24 @@ class FastokensBackend:
         self._tokenizer.no_padding()
         if cache_bytes:
             self._tokenizer.enable_segment_cache(cache_bytes)
+        self._all_special = all(token["special"] for token in self._tokenizer.added_tokens())
 
     def encode(self, text: str, *, add_special_tokens: bool) -> array[int]:
+        return self._flat(text, add_special_tokens=add_special_tokens)
+
+    def encode_ordinary(self, text: str) -> array[int]:
+        if self._all_special:
+            return self._flat(text, split_special_tokens=True)
         try:
-            buffer, _ = self._tokenizer.encode_batch_flat([text], add_special_tokens)
+            return array("I", self._tokenizer.encode_ordinary(text).ids)
+        except UnicodeEncodeError:
+            raise
+        except ValueError as error:
+            raise CannotEncode(str(error)) from error
+
+    def _flat(self, text: str, *, add_special_tokens: bool = False, split_special_tokens: bool = False) -> array[int]:
+        try:
+            buffer, _ = self._tokenizer.encode_batch_flat([text], add_special_tokens, split_special_tokens)
         except UnicodeEncodeError:
             raise
         except ValueError as error:
@@ -104,11 +121,22 @@ class TokenizersBackend:
             raise UnloadableTokenizer(str(error)) from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        self._without_added: tokenizers.Tokenizer | None = None
 
     def encode(self, text: str, *, add_special_tokens: bool) -> array[int]:
         text.encode()  # for a lone surrogate the library only says that its input has the wrong type
         # The batch call releases the GIL and skips offsets; encode() does neither.
         encoding = self._tokenizer.encode_batch_fast([text], add_special_tokens=add_special_tokens)[0]
+        return array("I", encoding.ids)
+
+    def encode_ordinary(self, text: str) -> array[int]:
+        text.encode()
+        if self._without_added is None:
+            # The library can be told to split special tokens only, so this is a second one that has no added tokens.
+            # Two threads may both make it: the same one.
+            whole = json.loads(self._tokenizer.to_str())
+            self._without_added = type(self._tokenizer).from_str(json.dumps(whole | {"added_tokens": []}))
+        encoding = self._without_added.encode_batch_fast([text], add_special_tokens=False)[0]
         return array("I", encoding.ids)
 
     def encode_with_offsets(self, text: str, *, add_special_tokens: bool) -> tuple[array[int], list[tuple[int, int]]]:

@@ -16,12 +16,14 @@ from typing import Literal
 
 import msgspec
 
+from typecase.checkpoint.mistral_files import MistralTokenizerFile
 from typecase.text.backends import Backend, CannotEncode, FastokensBackend, TokenizersBackend, UnloadableTokenizer
+from typecase.text.mistral import MistralBackend
 from typecase.text.pipeline import BYTE_CHARACTERS, Pipeline, read_pipeline
 from typecase.text.probes import probes
 from typecase.text.segments import SegmentCache
 
-__all__ = ["Choice", "Tokenizer", "load_tokenizer"]
+__all__ = ["Choice", "Tokenizer", "load_mistral_tokenizer", "load_tokenizer"]
 
 Choice = Literal["auto", "fastokens", "tokenizers"]
 
@@ -49,8 +51,13 @@ class Tokenizer:
 
     @property
     def backend(self) -> str:
-        """The library in use: ``fastokens`` or ``tokenizers``."""
+        """The library in use: ``fastokens``, ``tokenizers`` or ``mistral-common``."""
         return self._backend.name
+
+    @property
+    def mistral(self) -> MistralBackend | None:
+        """The backend, if it is one of Mistral's own tokenizers. Its prompts have no offsets."""
+        return self._backend if isinstance(self._backend, MistralBackend) else None
 
     def encode(self, text: str, *, add_special_tokens: bool = False) -> array[int]:
         """The ids of ``text``. Added tokens written out in it become their ids, as in the checkpoint's own tokenizer.
@@ -64,6 +71,16 @@ class Tokenizer:
             return self._backend.encode(text, add_special_tokens=add_special_tokens)
         except CannotEncode:
             return self._load_reference().encode(text, add_special_tokens=add_special_tokens)
+
+    def encode_ordinary(self, text: str) -> array[int]:
+        """The ids of ``text``, an added token written out in it being text like any other.
+
+        Raises ``UnicodeEncodeError`` for a lone surrogate.
+        """
+        try:
+            return self._backend.encode_ordinary(text)
+        except CannotEncode:
+            return self._load_reference().encode_ordinary(text)
 
     def encode_with_offsets(
         self, text: str, *, add_special_tokens: bool = False
@@ -101,8 +118,10 @@ class Tokenizer:
     def max_token_characters(self) -> int:
         """The length of the longest token as the vocabulary spells it. Read through once, at the first call."""
         if self._longest is None:
-            spelled = (self._backend.token(i) for i in range(self.max_token_id + 1))
-            self._longest = max((len(token) for token in spelled if token), default=1)
+            # Ids of added tokens may lie far beyond the vocabulary: they are looked at one by one, not counted up to.
+            spelled = (self._backend.token(i) for i in range(self._backend.vocabulary_size()))
+            added = (token.content for token in self.pipeline.added_tokens)
+            self._longest = max((len(token) for token in (*spelled, *added) if token), default=1)
         return self._longest
 
     def warm_up(self) -> None:
@@ -167,6 +186,16 @@ def load_tokenizer(tokenizer_json: bytes, *, cache_bytes: int = 0, choice: Choic
         why = "asked for"
     reference = TokenizersBackend(tokenizer_json)
     return Tokenizer(tokenizer_json, pipeline, reference, why=why, cache_bytes=cache_bytes)
+
+
+def load_mistral_tokenizer(file: MistralTokenizerFile) -> Tokenizer:
+    """Build one of Mistral's own tokenizers.
+
+    Raises:
+        CheckpointError: the file can't be used, or mistral-common isn't installed.
+    """
+    backend = MistralBackend(file)
+    return Tokenizer(b"", backend.pipeline, backend, why=f"the checkpoint has {file.name}")
 
 
 def _first_difference(fast: Backend, reference: Backend, pipeline: Pipeline) -> str | None:

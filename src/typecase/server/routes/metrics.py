@@ -24,14 +24,21 @@ METRICS_PREFIX = "/metrics"
 
 
 class MetricsPages:
-    """The pages over a registry, which is made at the first scrape."""
+    """The pages over a registry, which is made at the first scrape. ``prepare`` is called before every one."""
 
-    def __init__(self, make: Callable[[], CollectorRegistry]):
+    def __init__(self, make: Callable[[], CollectorRegistry], *, prepare: Callable[[], None] | None = None):
         self._make = make
+        self._prepare = prepare
 
     @cached_property
-    def _registry(self) -> CollectorRegistry:
+    def _made(self) -> CollectorRegistry:
         return self._make()
+
+    @property
+    def _registry(self) -> CollectorRegistry:
+        if self._prepare is not None:
+            self._prepare()
+        return self._made
 
     def route(self) -> Route:
         """The exact path."""

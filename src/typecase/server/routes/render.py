@@ -14,15 +14,25 @@ from typecase.server.served import Rendering, ServedModel
 
 
 def render_routes(models: Sequence[ServedModel]) -> list[Route]:
-    """Chat and Responses render, ``/tokenize`` and ``/detokenize`` for all served models."""
+    """The render routes, ``/tokenize`` and ``/detokenize`` for all served models."""
 
-    def post(path: str, summary: str, renderings: Sequence[Rendering], *, loose: bool = True) -> Route:
-        return Route(path, ("POST",), Work(_by_model(models, renderings), loose), summary)
+    def post(
+        path: str, summary: str, renderings: Sequence[Rendering], *, loose: bool = True, anthropic: bool = False
+    ) -> Route:
+        return Route(path, ("POST",), Work(_by_model(models, renderings), loose, anthropic), summary)
 
     return [
         post("/tokenize", "Token ids of a text or a chat", [model.tokenize_bytes for model in models]),
         post("/detokenize", "Text of token ids", [model.detokenize_bytes for model in models], loose=False),
         post("/v1/chat/completions/render", "Render a chat", [model.render_chat_bytes for model in models]),
+        post("/v1/completions/render", "Render a completion", [model.render_completions_bytes for model in models]),
+        post("/v1/messages/render", "Render a Messages request", [model.render_messages_bytes for model in models]),
+        post(
+            "/v1/messages/count_tokens",
+            "Count the tokens of a Messages request's prompt",
+            [model.count_tokens_bytes for model in models],
+            anthropic=True,
+        ),
         post("/v1/responses/render", "Render a Responses request", [model.render_responses_bytes for model in models]),
     ]
 

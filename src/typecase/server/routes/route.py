@@ -28,10 +28,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A JSON body goes in, JSON comes out. ``loose``: there are fields of any shape, whose values must be bounded."""
+    """A JSON body goes in, JSON comes out.
+
+    ``loose``: there are fields of any shape, whose values must be bounded. ``anthropic``: errors are told in the shape
+    of Anthropic's API.
+    """
 
     call: Rendering
     loose: bool = True
+    anthropic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

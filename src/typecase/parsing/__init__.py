@@ -1,0 +1,1 @@
+"""What generated (or rendered) tokens mean: parsers without I/O."""
