@@ -175,7 +175,9 @@ class Model:
         """What vLLM's ``/tokenizer_info`` shows: the tokenizer's settings and the name of its class."""
         facts = self.front.checkpoint.tokenizer
         settings = {k: v for k, v in self.front.checkpoint.tokenizer_config.items() if k != "chat_template"}
-        info = {**settings, "tokenizer_class": f"Cached{facts.class_name}"}
+        # vLLM puts a class of its own around those of transformers; Mistral's is its own already.
+        kind = facts.class_name if self.front.tokenizer.mistral is not None else f"Cached{facts.class_name}"
+        info = {**settings, "tokenizer_class": kind}
         if self.front.options.chat_template is not None:
             info["chat_template"] = self.front.options.chat_template
         return info

@@ -169,7 +169,8 @@ def test_odd_tools_are_left_to_the_slow_reader(tool: Any) -> None:
 def test_namespaces_hold_named_tools(members: Any) -> None:
     space = {"type": "namespace", "name": "n", "description": "d"}
     good = {**space, "tools": [{"type": "function", "name": "f"}]}
-    assert decode_request(ResponsesRequest, {"input": "x", "tools": [good]}).tools == [good]
+    (read,) = decode_request(ResponsesRequest, {"input": "x", "tools": [good]}).tools
+    assert (read["name"], read["tools"][0]["name"]) == ("n", "f")
     with pytest.raises(BodyError):
         decode_request(ResponsesRequest, {"input": "x", "tools": [{**space, "tools": members}]})
 

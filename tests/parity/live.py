@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from live_messages import MessageMaker  # beside this file: it is run as a program
+from live_responses import ResponsesMaker
 
 TEXTS = [
     "", "x", "Hello there", " lead and trail ", "a\n\nb", "漢字 and 🙂", "<|im_end|>", "<think>no</think>", "é", "e\u0301", "\u200b",
@@ -228,6 +229,9 @@ class Maker:
     def anthropic(self) -> dict[str, Any]:
         return MessageMaker(self.chance, self.model, TEXTS, ODD).body()
 
+    def responses(self) -> dict[str, Any]:
+        return ResponsesMaker(self.chance, self.model, TEXTS, ODD).body()
+
     def tokenize(self) -> dict[str, Any]:
         body: dict[str, Any] = {"prompt": self.text()} if self.chance.random() < 0.4 else {"messages": self.messages()}
         if self.chance.random() < 0.3:
@@ -272,6 +276,7 @@ def main() -> int:
         "chat": "/v1/chat/completions/render",
         "completion": "/v1/completions/render",
         "anthropic": "/v1/messages/render",
+        "responses": "/v1/responses/render",
         "tokenize": "/tokenize",
         "detokenize": "/detokenize",
     }

@@ -129,3 +129,16 @@ def test_fingerprint_is_of_rules_not_tables(json_bytes: bytes) -> None:
     renamed = json_bytes.replace(b"<|endoftext|>", b"<|endofwords|>")
     assert read_pipeline(renamed).fingerprint == fingerprint
     assert read_pipeline(json_bytes.replace(b'"special":false', b'"special":true')).fingerprint != fingerprint
+
+
+@given(texts)
+def test_ordinary_text_holds_no_added_token(fast: Tokenizer, reference: Tokenizer, text: str) -> None:
+    ids = fast.encode_ordinary(text)
+    assert ids == reference.encode_ordinary(text)
+    assert not {token.id for token in fast.pipeline.added_tokens}.intersection(ids)
+
+
+def test_ordinary_text_refuses_a_lone_surrogate(fast: Tokenizer, reference: Tokenizer) -> None:
+    for tokenizer in (fast, reference):
+        with pytest.raises(UnicodeEncodeError):
+            tokenizer.encode_ordinary("a\ud800")

@@ -224,3 +224,7 @@ def test_schemas_that_are_nested_deeply(model: typecase.Model, depth: int) -> No
         schema = {"items": schema}
     tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
     assert refusal(model, [USER], tools=[tool])
+
+
+def test_what_the_tokenizer_says_of_itself(model: typecase.Model) -> None:
+    assert model.tokenizer_info() == {"tokenizer_class": "MistralTokenizer"}

@@ -30,6 +30,18 @@ _PREFIX = "Responses"
 _NUMBER = re.compile(r"(?<=[a-zA-Z])\d+\b(?!\")")
 
 
+# What the SDK requires, but is filled in before it looks (``api/response_items.py``).
+_FILLED_IN = frozenset(
+    {
+        (f"{_PREFIX}OutputMessage", "id"),
+        (f"{_PREFIX}OutputMessage", "status"),
+        (f"{_PREFIX}OutputText", "annotations"),
+        (f"{_PREFIX}ReasoningItem", "id"),
+        (f"{_PREFIX}InputImage", "detail"),
+    }
+)
+
+
 class ResponsesShapes:
     """Schemas of the roots; ``components`` grows with the shapes that they refer to."""
 
@@ -65,7 +77,7 @@ class ResponsesShapes:
             name, *tokens = _TOKEN.findall(field)
             if tokens[0] == "?":
                 del tokens[0]
-            else:
+            elif (title, name) not in _FILLED_IN:
                 required.append(name)
             properties[name] = _Form(tokens, self).any_of()
         return {"title": title, "type": "object", "properties": properties, "required": required}

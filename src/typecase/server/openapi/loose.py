@@ -13,6 +13,7 @@ __all__ = [
     "PlainFormat",
     "StructuralTagFormat",
     "ToolDeclaration",
+    "TriggeredTagsFormat",
 ]
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -133,7 +134,7 @@ class ChatMessage(msgspec.Struct, kw_only=True):
     role: Annotated[
         str, Meta(description="Usually system, developer, user, assistant or tool; the template knows which it takes.")
     ]
-    content: str | list[ContentPart] | None = None
+    content: str | list[ContentPart | str] | None = None
     name: str | None = None
     tool_calls: Annotated[list[ToolCall] | None, Meta(description="Of an assistant's message.")] = None
     tool_call_id: Annotated[str | None, Meta(description="Of a tool's message: the call that it answers.")] = None
@@ -191,6 +192,22 @@ class JsonSchemaFormat(msgspec.Struct, kw_only=True):
 
     type: Literal["json_schema"]
     json_schema: NamedSchema
+
+
+class Structure(msgspec.Struct, kw_only=True):
+    """Text that fits a schema, and what stands around it."""
+
+    begin: str
+    schema: dict[str, Any] | None = None
+    end: str
+
+
+class TriggeredTagsFormat(msgspec.Struct, kw_only=True):
+    """Structural tags in their older form."""
+
+    type: Literal["structural_tag"]
+    structures: list[Structure]
+    triggers: list[str]
 
 
 class StructuralTagFormat(msgspec.Struct, kw_only=True):

@@ -37,6 +37,7 @@ from typecase.server.openapi.loose import (
     PlainFormat,
     StructuralTagFormat,
     ToolDeclaration,
+    TriggeredTagsFormat,
 )
 
 Schema = dict[str, Any]
@@ -57,7 +58,15 @@ _REQUESTS = (
     DetokenizeRequest,
 )  # fmt: skip
 _ANSWERS = (GenerateRequest, CountTokensResponse, TokenizeResponse, DetokenizeResponse, ModelList)
-_LOOSE = (ChatMessage, ToolDeclaration, NamedToolChoice, PlainFormat, JsonSchemaFormat, StructuralTagFormat)
+_LOOSE = (
+    ChatMessage,
+    ToolDeclaration,
+    NamedToolChoice,
+    PlainFormat,
+    JsonSchemaFormat,
+    StructuralTagFormat,
+    TriggeredTagsFormat,
+)
 # Of these every key is always written. (Those that a request has, too, are not among them.)
 _WHOLE = (*_ANSWERS, ParseContext, ReasoningParserKwargs)
 
@@ -78,7 +87,7 @@ _TEXT: Schema = {"type": "string"}
 _ID: Schema = {"type": "integer", "minimum": 0}
 _TOOLS = _or_null(_list_of(ToolDeclaration))
 _TOOL_CHOICE = _or_null({"type": "string", "enum": ["none", "auto", "required"]}, _ref(NamedToolChoice))
-_FORMAT = _or_null(_ref(PlainFormat), _ref(JsonSchemaFormat), _ref(StructuralTagFormat))
+_FORMAT = _or_null(_ref(PlainFormat), _ref(JsonSchemaFormat), _ref(StructuralTagFormat), _ref(TriggeredTagsFormat))
 _STREAM_OPTIONS = _or_null(
     {
         "type": "object",
@@ -201,6 +210,7 @@ def _fields(shapes: ResponsesShapes) -> Mapping[str, Mapping[str, Schema]]:
         "ChatRequest": {
             **chat,
             "tool_choice": _TOOL_CHOICE,
+            "top_logprobs": _or_null({"type": "integer"}),
             "response_format": _FORMAT,
             "stream_options": _STREAM_OPTIONS,
             "request_id": _TEXT,
@@ -216,12 +226,14 @@ def _fields(shapes: ResponsesShapes) -> Mapping[str, Mapping[str, Schema]]:
             "thinking_token_budget": _BUDGET,
         },
         "TokenizeChat": chat,
-        # Simpler than msgspec's schema of a tuple, which generators of clients stumble over.
+        # Simpler than what msgspec makes of a tuple and of ``Literal[True]``: generators of clients stumble over it.
         "GenerateRequest": {"token_offsets": _or_null({"type": "array", "items": offsets})},
+        "SamplingParams": {"skip_clone": {"type": "boolean"}},
         "ResponsesRequest": {
             "input": {"anyOf": [_TEXT, shapes.root("input")]},
             "tools": shapes.root("tools"),
             "tool_choice": shapes.root("tool_choice"),
+            "top_logprobs": _or_null({"type": "integer"}),
             "request_id": _TEXT,
             "stop": stop,
         },
