@@ -1,7 +1,7 @@
 # make demo   a render server on a small real model, one chat shown token by token   (ARGS=--once: stop after it)
 # make test   the tests that need no network and no recorded answers
 # make check  ruff, mypy --strict, import-linter
-# make nightly  the long fuzzing
+# make nightly  the long fuzzing, ten minutes of schemathesis
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

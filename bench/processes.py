@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--connections", type=int, default=16)
-    parser.add_argument("--words", type=int, default=1500, help="of a message")
+    parser.add_argument("--words", type=int, default=2500, help="of a message")
     parser.add_argument("--port", type=int, default=9410)
     args = parser.parse_args()
     compare(
@@ -111,7 +111,8 @@ def make_requests(words: int) -> list[bytes]:
 class Client:
     """One connection with one request under way."""
 
-    def __init__(self, port: int):
+    def __init__(self, port: int, room: bytearray):
+        self.room = room
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.missing = 0
@@ -119,13 +120,13 @@ class Client:
 
     def is_answered(self) -> bool:
         """Read what is there; whether the answer is complete."""
-        data = self.socket.recv(1 << 18)
-        if not data:
+        size = self.socket.recv_into(self.room)
+        if not size:
             raise ConnectionError("the server closed a connection")
         if self.missing:
-            self.missing -= len(data)
+            self.missing -= size
             return not self.missing
-        self.head += data
+        self.head += self.room[:size]
         end = self.head.find(b"\r\n\r\n")
         if end < 0:
             return False
@@ -143,7 +144,8 @@ def load(port: int, requests: list[bytes], connections: int, seconds: float) -> 
     Each connection sends its next request when it has its answer.
     """
     selector = selectors.DefaultSelector()
-    clients = [Client(port) for _ in range(connections)]
+    room = bytearray(1 << 18)
+    clients = [Client(port, room) for _ in range(connections)]
     for client in clients:
         selector.register(client.socket, selectors.EVENT_READ, client)
     done, cost, begun = 0, time.thread_time(), time.perf_counter()

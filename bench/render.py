@@ -46,7 +46,7 @@ def main() -> int:
             rounds=int(args.rounds),
             seconds=3.0,
             connections=16,
-            words=1500,
+            words=2500,
             port=args.port + 2,
         )
         if not sections:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+import os
 import re
 from typing import Any
 
 import pytest
 from tests.server.serving import CHAT, Running, eventually, running
 
-from typecase.server.logs import AccessLog
+from typecase.server.logs import AccessLog, OneAtATime
 
 
 def test_lines_look_like_uvicorns(served: Running) -> None:
@@ -127,3 +128,26 @@ def test_unless_asked_for(caplog: pytest.LogCaptureFixture) -> None:
     first, second = (record.getMessage() for record in caplog.records if record.name == "typecase.requests")
     assert first == 'Request a\\x9bb to /tokenize: 65 bytes: {"p": "\\x1b[2J\\n\\xff...'
     assert second == 'Request - to /tokenize: 8 bytes: {"p": 1}'
+
+
+def test_lines_of_several_processes_stay_whole() -> None:
+    """A pipe takes a short line at once, but a long one in pieces."""
+    read, write = os.pipe()
+    pipe_in = os.fdopen(write, "w")
+    stream = OneAtATime(pipe_in)
+    writers = []
+    for letter in "abc":
+        pid = os.fork()
+        if not pid:
+            try:
+                for _ in range(20):
+                    stream.write(f"{letter * 20_000}\n")
+            finally:
+                os._exit(0)
+        writers.append(pid)
+    pipe_in.close()
+    with os.fdopen(read, "rb") as pipe:
+        lines = pipe.read().decode().splitlines()
+    for pid in writers:
+        assert os.waitpid(pid, 0)[1] == 0
+    assert sorted(lines) == sorted(letter * 20_000 for letter in "abc" for _ in range(20))

@@ -6,16 +6,19 @@ The bounds themselves are tested with the other hostile requests, in ``tests/hos
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import uvicorn
-from tests.server.serving import CHAT, Obedient, Running, read_all, running, statuses
+from tests.server.serving import CHAT, TIMEOUT, Obedient, Running, read_all, running, statuses
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from typecase.server.app import create_app
 from typecase.server.limits import InFlight
 from typecase.server.protocol import BoundedHttp, bounded_protocol
+from typecase.server.run import Server
 from typecase.server.settings import ServerSettings
 
 PING = b"GET /ping HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -43,6 +46,10 @@ class Wire(asyncio.Transport):
 
     def can_write_eof(self) -> bool:
         return False
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
 
 
 def test_uvicorn_still_calls_things_so() -> None:
@@ -127,3 +134,75 @@ def test_a_long_body_in_many_pieces() -> None:
         answer = connection.recv(1 << 16)
         assert statuses(answer) == [200]
         assert b'"bytes": %d' % len(body) in answer
+
+
+def whole(**body: object) -> bytes:
+    data = json.dumps(body).encode()
+    head = f"POST {CHAT} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+    return head.encode() + data
+
+
+def test_a_request_that_is_all_there_is_answered_at_once() -> None:
+    """Without a turn of the event loop, unless there is something to wait for."""
+
+    async def feed() -> None:
+        app = create_app([Obedient()], ServerSettings())
+        server = Server(app, ServerSettings())
+        tasks = server.server_state.tasks
+
+        def connect() -> tuple[BoundedHttp, Wire]:
+            protocol = server._protocol(server.config, server.server_state, {}, asyncio.get_running_loop())
+            wire = Wire()
+            protocol.connection_made(wire)
+            return protocol, wire
+
+        async def answered(wire: Wire, *expected: int) -> None:
+            while statuses(wire.sent) != [*expected]:
+                await asyncio.sleep(0.001)
+            assert not tasks
+
+        protocol, wire = connect()
+        for number in range(1, 4):
+            protocol.data_received(whole())
+            assert statuses(wire.sent) == [200] * number
+            assert not tasks
+
+        protocol, wire = connect()
+        request = whole()
+        protocol.data_received(request[:-1])
+        assert (wire.sent, len(tasks)) == (b"", 1)
+        protocol.data_received(request[-1:])
+        await answered(wire, 200)
+
+        protocol, wire = connect()
+        protocol.data_received(whole(text="x" * 20_000))  # for a thread
+        assert (wire.sent, len(tasks)) == (b"", 1)
+        await answered(wire, 200)
+
+        protocol, wire = connect()
+        protocol.data_received(whole(text="x" * 20_000) + whole(do="unknown model") + PING + b"\0")
+        await answered(wire, 200, 404, 200)
+        app.close()
+
+    asyncio.run(asyncio.wait_for(feed(), TIMEOUT))
+
+
+def test_a_client_that_leaves_a_request_that_waits() -> None:
+    async def feed() -> None:
+        model = Obedient()
+        app = create_app([model], ServerSettings())
+        server = Server(app, ServerSettings())
+        protocol = server._protocol(server.config, server.server_state, {}, asyncio.get_running_loop())
+        wire = Wire()
+        protocol.connection_made(wire)
+        protocol.data_received(whole(do="run away", text="x" * 20_000))
+        while not model.calls:
+            await asyncio.sleep(0.001)
+        protocol.connection_lost(None)
+        while server.server_state.tasks or not model.stopped.is_set():
+            await asyncio.sleep(0.001)
+        assert wire.sent == b""
+        assert app.in_flight.used == 0
+        app.close()
+
+    asyncio.run(asyncio.wait_for(feed(), TIMEOUT))

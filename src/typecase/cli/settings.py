@@ -223,11 +223,11 @@ def _api_keys(arguments: Arguments, environment: Environment) -> tuple[str, ...]
 
 def _processes(arguments: Arguments) -> int:
     """How many processes serve. vLLM's render server takes any number and starts one; here, too, none is refused."""
-    from typecase.server.processes import MOST_PROCESSES
-
     asked: int | None = arguments.api_server_count
     if asked is None:
         return 1
+    from typecase.server.processes import MOST_PROCESSES
+
     count = min(max(asked, 1), MOST_PROCESSES)
     if count != asked:
         _log.warning("--api-server-count %d: %s", asked, "one process serves" if asked < 1 else f"{count} are started")

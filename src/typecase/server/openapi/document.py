@@ -57,8 +57,11 @@ def make_document(routes: Sequence[Route], server: Described) -> Schema:
         document["servers"] = [{"url": server.prefix}]
     document["tags"] = [{"name": group} for group in groups]
     document["paths"] = paths
-    document["components"] = {"schemas": Components().schemas}
-    if server.has_keys:
+    schemas = Components().schemas
+    document["components"] = {"schemas": schemas}
+    if not server.has_keys:
+        del schemas["Unauthorized"]
+    else:
         scheme = {"type": "http", "scheme": "bearer", "description": "A key of `--api-key`."}
         document["components"]["securitySchemes"] = {_KEY: scheme}
     return document
