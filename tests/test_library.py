@@ -216,3 +216,25 @@ def _ids_as_list(rendered: typecase.GenerateRequest) -> typecase.GenerateRequest
 def _parameters(function: Any) -> list[tuple[str, Any, Any]]:
     parameters = inspect.signature(function).parameters.values()
     return [(p.name, p.kind, p.default) for p in parameters]
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"chat_template": "/nosuch.jinja"}, "chat_template"),
+        ({"served_model_names": "abc"}, "served_model_names"),
+        ({"max_model_len": "2k"}, "max_model_len"),
+        ({"max_model_len": 0}, "max_model_len"),
+        ({"enable_auto_tool_choice": True}, "tool_call_parser"),
+        ({"nosuch": 1}, "nosuch"),
+    ],
+)
+def test_settings_that_cannot_be(tiny: Path, settings: dict[str, Any], named: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=named):
+        typecase.load(tiny, **settings)
+
+
+@pytest.mark.parametrize("request_", ['{"messages": []}', None, 5])
+def test_requests_of_no_kind(model: typecase.Model, request_: Any) -> None:
+    with pytest.raises(TypeError, match="ChatRequest"):
+        model.render_chat(request_)

@@ -231,6 +231,8 @@ class Model:
     def _decoded(self, cls: type[Request], request: Request | Mapping[str, Any] | bytes) -> Request:
         if isinstance(request, Mapping | bytes):
             return decode_request(cls, request, limits=self.front.options.limits)
+        if not isinstance(request, cls):
+            raise TypeError(f"a request is bytes, a mapping or a {cls.__name__}, not {type(request).__name__}")
         return request
 
 
@@ -259,21 +261,37 @@ def load(model: str | os.PathLike[str], **settings: Any) -> Model:
     Args:
         model: its path or id.
         settings: fields of ``Source`` (``revision``, ``tokenizer``, ``hf_overrides``...) and of ``FrontOptions``
-        (``max_model_len``,
-            ``chat_template``, ``served_model_names``...), by name.
+            (``max_model_len``, ``chat_template``: its text, ``served_model_names``, ``enable_auto_tool_choice`` with
+            ``tool_call_parser``, ``reasoning_parser``...), by name.
 
     Raises:
-        CheckpointError: it can't be read.
-        TypeError: a setting that doesn't exist.
+        CheckpointError: it can't be read, or a parser doesn't fit it.
+        TypeError, ValueError: a setting that doesn't exist or can't be.
     """
     of_source = {f.name for f in fields(Source)}
     of_front = {f.name for f in fields(FrontOptions)}
     for name in settings:
         if name not in of_source | of_front:
             raise TypeError(f"load() got an unexpected setting {name!r}")
+    _check_settings(settings)
     source = Source(model=os.fspath(model), **{k: v for k, v in settings.items() if k in of_source})
     options = FrontOptions(**{k: v for k, v in settings.items() if k in of_front})
     return load_model(source, options)
+
+
+def _check_settings(settings: dict[str, Any]) -> None:
+    """Refuse what a command line couldn't say and what would only show in odd answers later."""
+    names = settings.get("served_model_names", ())
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"served_model_names must be a tuple of names, got {names!r}")
+    length = settings.get("max_model_len")
+    if length is not None and (type(length) is not int or length < 1):
+        raise ValueError(f"max_model_len must be a number of tokens, got {length!r}")
+    template = settings.get("chat_template")
+    if template is not None and not any(sign in template for sign in "{}\n"):
+        raise ValueError(f"chat_template is the template's text, not a path or name: got {template!r}")
+    if settings.get("enable_auto_tool_choice") and not settings.get("tool_call_parser"):
+        raise ValueError("enable_auto_tool_choice requires tool_call_parser")
 
 
 # Ids have to differ, not to be secret: a generator of our own is seeded once, and anew in a forked worker.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +77,35 @@ def test_response_formats() -> None:
     for wrong in ({}, {"format": None}, {**TAG, "structures": [], "triggers": ["<a"]}, {"structures": []}):
         with pytest.raises(InvalidParameter, match="Invalid response_format structural_tag"):
             check_response_format_tag({"type": "structural_tag", **wrong})
+
+
+def triggered(triggers: list[str], begins: list[str]) -> str:
+    tags = [{"begin": begin, "content": {"type": "any_text"}, "end": "."} for begin in begins]
+    return json.dumps({"format": {"type": "triggered_tags", "triggers": triggers, "tags": tags}})
+
+
+def test_each_tag_begins_with_one_trigger_and_each_trigger_begins_a_tag() -> None:
+    words = ["a", "ab", "b", "ba", "aab"]
+    for triggers, begins in product(product(words, repeat=2), product(words, repeat=3)):
+        fits = all(sum(b.startswith(t) for t in triggers) == 1 for b in begins) and all(
+            any(b.startswith(t) for b in begins) for t in triggers
+        )
+        assert is_taken(triggered(list(triggers), list(begins))) == fits, (triggers, begins)
+
+
+def test_very_many_triggers_are_not_tried_on_every_tag() -> None:
+    names = [f"<{i}>" for i in range(100_000)]
+    assert is_taken(triggered(names, names))
+    assert not is_taken(triggered(names, names[1:]))
+
+
+@pytest.mark.parametrize("around", [lambda inner: {"elements": [inner]}, lambda inner: {"begin": 0, "content": inner}])
+def test_formats_without_a_type_are_read_once_at_each_level(around: Callable[[object], object]) -> None:
+    # Several kinds of formats could be such an object, and each looks at what is inside. Once for each kind at each of
+    # these levels would not end.
+    good, bad = ({"elements": [{"value": text}]} for text in ("", 0))
+    for _ in range(37):
+        good, bad = {"elements": [good]}, around(bad)
+    check_response_format_tag({"type": "structural_tag", "format": good})
+    with pytest.raises(InvalidParameter):
+        check_response_format_tag({"type": "structural_tag", "format": bad})

@@ -174,7 +174,9 @@ def test_sentencepiece_without_the_tokens_of_its_version() -> None:
 
 
 def test_the_extra_is_named_when_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "mistral_common.tokens.tokenizers", None)
+    for module in [name for name in sys.modules if name.startswith("mistral_common")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "mistral_common", None)
     with pytest.raises(CheckpointError, match=r"^tekken.json: .*pip install 'typecase\[mistral\]'"):
         typecase.load(checkpoint(tmp_path))
 

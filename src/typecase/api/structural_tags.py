@@ -10,8 +10,10 @@ from __future__ import annotations
 __all__ = ["check_nesting", "check_response_format_tag", "check_structural_tag"]
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import pairwise
+from typing import Any, Protocol
 
 from typecase.api.errors import InvalidParameter, RequestError
 
@@ -116,9 +118,18 @@ def _fit_triggers(tags: list[Mapping[str, Any]], triggers: Any) -> bool:
     begins: list[Any] = [tag.get("begin") for tag in tags]
     if not all(isinstance(begin, str) for begin in begins):
         return False
-    return all(sum(b.startswith(t) for t in triggers) == 1 for b in begins) and all(
-        any(b.startswith(t) for b in begins) for t in triggers
-    )
+    # Of two triggers of which one begins the other, some tag would begin with both. Without such pairs, the one that
+    # begins a text stands right before it in alphabetical order: there is no need to try every trigger on every tag.
+    ordered = sorted(triggers)
+    if any(after.startswith(before) for before, after in pairwise(ordered)):
+        return False
+    used = set()
+    for begin in begins:
+        place = bisect_right(ordered, begin) - 1
+        if place < 0 or not begin.startswith(ordered[place]):
+            return False
+        used.add(place)
+    return len(used) == len(ordered)
 
 
 def _is_format(value: object) -> bool:
@@ -127,8 +138,10 @@ def _is_format(value: object) -> bool:
     if "type" in value:
         check = _FORMATS.get(value["type"]) if isinstance(value["type"], str) else None
         return check is not None and check(value)
-    # Without a type, anything that could be a format is one.
-    return any(check(value) for kind, check in _FORMATS.items() if kind not in _ONLY_BY_NAME)
+    # Without a type, anything that could be a format is one. What lies inside is looked at once for all of them: once
+    # for each would double the work at every level.
+    tested: _Tested = {}
+    return any(check(value, tested) for kind, check in _FORMATS.items() if kind not in _ONLY_BY_NAME)
 
 
 def _is_text(value: object) -> bool:
@@ -215,20 +228,34 @@ def _is_rules(key: Callable[[object], bool]) -> Callable[[object], bool]:
     return check
 
 
-_Check = Callable[[Mapping[str, Any]], bool]
+_Test = Callable[[object], bool]
+_Tested = dict[tuple[str, _Test], bool]
+"""What the tests of an object's fields gave."""
+
+
+class _Check(Protocol):
+    def __call__(self, value: Mapping[str, Any], tested: _Tested | None = None, /) -> bool:
+        """Whether ``value`` is a format of some kind. ``tested`` is kept between the checks of the same object."""
 
 
 def _fields(
-    needed: Mapping[str, Callable[[object], bool]],
-    optional: Mapping[str, Callable[[object], bool]] | None = None,
-    together: _Check = lambda _: True,
+    needed: Mapping[str, _Test],
+    optional: Mapping[str, _Test] | None = None,
+    together: Callable[[Mapping[str, Any]], bool] = lambda _: True,
 ) -> _Check:
     """The check of a format: fields it needs, fields it may have, and a rule over all of them."""
 
-    def check(value: Mapping[str, Any]) -> bool:
+    def check(value: Mapping[str, Any], tested: _Tested | None = None, /) -> bool:
+        known = {} if tested is None else tested
+
+        def fits(name: str, test: _Test) -> bool:
+            if (name, test) not in known:
+                known[name, test] = test(value[name])
+            return known[name, test]
+
         return (
-            all(name in value and test(value[name]) for name, test in needed.items())
-            and all(test(value[name]) for name, test in (optional or {}).items() if name in value)
+            all(name in value and fits(name, test) for name, test in needed.items())
+            and all(fits(name, test) for name, test in (optional or {}).items() if name in value)
             and together(value)
         )
 
@@ -246,7 +273,8 @@ def _tag_can_end(value: Mapping[str, Any]) -> bool:
 def _begins_with_trigger_token(value: Mapping[str, Any]) -> bool:
     triggers = value["trigger_tokens"]
     begins = [tag["begin"] for tag in value["tags"]]
-    return bool(triggers) and all(isinstance(b, Mapping) and b["token"] in triggers for b in begins)
+    known = frozenset(triggers)
+    return bool(triggers) and all(isinstance(b, Mapping) and b["token"] in known for b in begins)
 
 
 def _min_up_to_max(value: Mapping[str, Any]) -> bool:

@@ -37,9 +37,10 @@ class MistralBackend:
     name = "mistral-common"
 
     def __init__(self, file: MistralTokenizerFile):
+        # First, because it is what says which extra is missing.
+        self.common: MistralTokenizer[Any, Any, Any, Any, Any] = build_mistral_tokenizer(file)
         from mistral_common.tokens.tokenizers.base import SpecialTokenPolicy
 
-        self.common: MistralTokenizer[Any, Any, Any, Any, Any] = build_mistral_tokenizer(file)
         self.is_tekken = file.is_tekken
         self.version = int(self.common.version.value.removeprefix("v"))
         self._tokenizer = self.common.instruct_tokenizer.tokenizer
