@@ -222,10 +222,10 @@ def _parameters(function: Any) -> list[tuple[str, Any, Any]]:
     ("settings", "named"),
     [
         ({"chat_template": "/nosuch.jinja"}, "chat_template"),
+        ({"chat_template": "nosuch.jinja"}, "chat_template"),
         ({"served_model_names": "abc"}, "served_model_names"),
         ({"max_model_len": "2k"}, "max_model_len"),
         ({"max_model_len": 0}, "max_model_len"),
-        ({"enable_auto_tool_choice": True}, "tool_call_parser"),
         ({"nosuch": 1}, "nosuch"),
     ],
 )

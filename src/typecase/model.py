@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
@@ -288,11 +289,11 @@ def _check_settings(settings: dict[str, Any]) -> None:
     if length is not None and (type(length) is not int or length < 1):
         raise ValueError(f"max_model_len must be a number of tokens, got {length!r}")
     template = settings.get("chat_template")
-    if template is not None and not any(sign in template for sign in "{}\n"):
-        raise ValueError(f"chat_template is the template's text, not a path or name: got {template!r}")
-    if settings.get("enable_auto_tool_choice") and not settings.get("tool_call_parser"):
-        raise ValueError("enable_auto_tool_choice requires tool_call_parser")
+    if template is not None and not any(sign in template for sign in "{}\n") and _PATH.search(template):
+        raise ValueError(f"chat_template is the template's text, not a path: got {template!r}")
 
+
+_PATH = re.compile(r"[/\\]|\.(jinja2?|txt)$")
 
 # Ids have to differ, not to be secret: a generator of our own is seeded once, and anew in a forked worker.
 _ids = random.Random()

@@ -96,6 +96,14 @@ def test_several_are_an_array() -> None:
     assert [one["request_id"] for one in written] == ["r", "s"]
 
 
+def test_several_have_a_length_together() -> None:
+    """Each repeats what the request said once."""
+    large = request(cache_salt="x" * (64 << 20))
+    with pytest.raises(RequestError, match="512 MB") as caught:
+        encode_generate_requests([large] * 1024)
+    assert caught.value.param == "prompt"
+
+
 CONTEXT: dict[str, Any] = {
     "tools": [{"type": "function", "function": {"name": "f", "description": "\ud800", "parameters": None}}],
     "tool_choice": "auto",

@@ -267,3 +267,10 @@ def test_tags_have_a_size(call: str, characters: int) -> None:
     with pytest.raises(RequestError, match="64 MB") as error:
         adjusted(front(call=call), msgspec.structs.replace(chat(), tools=[tool], tool_choice="required"), {})
     assert error.value.param == "tools"
+
+
+@pytest.mark.parametrize(("name", "count"), [("é" * (1 << 20), 1), ("f", 25_000)])
+def test_names_and_what_stands_around_them_count(name: str, count: int) -> None:
+    tools = [{"type": "function", "function": {"name": name, "parameters": None}}] * count
+    with pytest.raises(RequestError, match="64 MB of names"):
+        adjusted(front(call="openai"), msgspec.structs.replace(chat(), tools=tools, tool_choice="required"), {})

@@ -179,6 +179,9 @@ def test_tools_hidden_when_none_may_be_called(folder: Path) -> None:
         ),
         ([{"role": "narrator", "content": "x"}], "role is 'narrator'"),
         ([USER, {"role": "user", "content": "x", "tool_calls": None}], r"messages\[1\].tool_calls"),
+        ([USER, {"role": "user", "content": "x", "tool_calls": {"a": 1}}], r"messages\[1\].tool_calls\[0\]"),
+        ([{"role": "user", "content": "x", "tool_calls": [{"id": "a", "function": None}]}], r"tool_calls\[0\]"),
+        ([{"role": "user", "content": "x", "tool_calls": [{"id": [], "function": {}}]}], r"tool_calls\[0\]"),
         ([{"role": "assistant", "reasoning": {"type": "prompt_embeds", "data": "x"}}], r"messages\[0\].reasoning"),
     ],
 )

@@ -123,6 +123,8 @@ def _flat(ids: object) -> list[int]:
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_flat)
+# Several prompts' answers repeat the request's fields. A thousand prompts of 40,000 ids take half of this.
+_LONGEST_ANSWER = 512 << 20
 
 
 def encode_generate_request(request: GenerateRequest) -> bytes:
@@ -140,8 +142,18 @@ def encode_generate_request(request: GenerateRequest) -> bytes:
 
 
 def encode_generate_requests(requests: Iterable[GenerateRequest]) -> bytes:
-    """Several, as a JSON array."""
-    return b"[" + b",".join(map(encode_generate_request, requests)) + b"]"
+    """Several, as a JSON array. Raises ``RequestError``, too, if that gets too long: what is large stands in each."""
+    written: list[bytes] = []
+    length = 0
+    for request in requests:
+        written.append(encode_generate_request(request))
+        length += len(written[-1])
+        if length > _LONGEST_ANSWER:
+            raise RequestError(
+                f"prompt: the answer would take more than {_LONGEST_ANSWER >> 20} MB; send fewer prompts at a time",
+                param="prompt",
+            )
+    return b"[" + b",".join(written) + b"]"
 
 
 # What these hold came from fields of the request under other names or none.

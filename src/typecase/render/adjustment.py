@@ -34,8 +34,11 @@ __all__ = ["adjusted"]
 
 R = TypeVar("R", ChatRequest, ResponsesRequest)
 
-# Characters of schemas in a structural tag, where a tool's stands once for each spelling of a call (harmony has 12).
+# Characters of a structural tag, where names and schemas of tools stand once for each spelling (harmony has 12).
 _LONGEST_TAG = 64 << 20
+# What stands around them, and how long a character of a name can become.
+_AROUND_CALL = 256
+_LONGEST_ESCAPE = 6
 
 
 def adjusted(front: Front, request: R, kwargs: Mapping[str, Any]) -> R:
@@ -141,9 +144,11 @@ def _with_tag(formats: Formats, call: CallFormat, request: R, wanted: WantedCall
 def _calls(call: CallFormat, tools: ToolsToTag, choice: Choice, *, single: bool) -> str:
     assert call.tag is not None
     spellings = HARMONY_SPELLINGS if call.tag == "harmony" else 1 if isinstance(call.tag, str) else len(call.tag.calls)
-    if sum(len(tool.schema) for tool in tools.tools) * spellings > _LONGEST_TAG:
+    lengths = (len(tool.schema) + _LONGEST_ESCAPE * len(tool.name) + _AROUND_CALL for tool in tools.tools)
+    if sum(lengths) * spellings > _LONGEST_TAG:
         raise RequestError(
-            f"tools: constraining their calls takes more than {_LONGEST_TAG >> 20} MB of schemas", param="tools"
+            f"tools: constraining their calls takes more than {_LONGEST_TAG >> 20} MB of names and schemas",
+            param="tools",
         )
     if call.tag == "harmony":
         return harmony_tools(tools.tools, choice, hosted=tools.hosted)

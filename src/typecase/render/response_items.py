@@ -119,7 +119,10 @@ def _add(item: Item, messages: list[Message], start: int) -> None:
         text = _first_text(item.get("content"))
         if text is not None:
             return _set("content", text, before, messages)
-    messages.append(dict(item))
+    message = dict(item)
+    if type(message.get("tool_calls")) is list:
+        message["tool_calls"] = message["tool_calls"].copy()  # calls that follow are added to it
+    messages.append(message)
     return None
 
 
@@ -134,7 +137,10 @@ def _add_call(call_id: str, name: str, arguments: str, before: Message | None, m
     call = {"id": call_id, "function": {"name": name, "arguments": arguments}, "type": "function"}
     calls = before.get("tool_calls") if before is not None else call
     if before is not None and isinstance(calls, list | None):
-        before["tool_calls"] = [*(calls or ()), call]
+        if type(calls) is list:
+            calls.append(call)
+        else:
+            before["tool_calls"] = [*(calls or ()), call]
     else:
         messages.append({"role": "assistant", "tool_calls": [call]})
 

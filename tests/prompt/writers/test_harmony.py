@@ -16,6 +16,7 @@ from typecase.prompt.writers.harmony import HarmonyWriter
 from typecase.prompt.writers.harmony_json import written_value
 from typecase.prompt.writers.harmony_messages import Developer, HarmonyMessage, NoText, System, without_old_analysis
 from typecase.prompt.writers.harmony_tools import HarmonyTool, tools_section
+from typecase.prompt.writers.harmony_types import typescript
 from typecase.text.tokenizer import Tokenizer, load_tokenizer
 
 MARKERS = ("<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|call|>", "<|return|>")
@@ -152,6 +153,26 @@ def test_unreadable_parameters(writer: HarmonyWriter, parameters: dict[str, Any]
     """Even where a prompt wouldn't show them."""
     message = HarmonyMessage("developer", (Developer(tools=[HarmonyTool("f", "", parameters)]),))
     with pytest.raises(RequestError, match=f"invalid conversation JSON: {words}"):
+        writer.write([message])
+
+
+@pytest.mark.parametrize("around", ["properties", "oneOf", "examples"])
+def test_indentation_that_would_fill_memory(around: str) -> None:
+    """A member of three characters is two hundred at this depth."""
+    schema: Any = {"properties": dict.fromkeys(map(str, range(300_000)), 0)}
+    schema |= {"oneOf": [0] * 300_000, "examples": ["a"] * 300_000}
+    schema = {"type": "object", around: schema[around]}
+    for _ in range(54):
+        schema = {"type": "object", "properties": {"a": schema}}
+    with pytest.raises(RequestError, match="more than 32 MB") as caught:
+        typescript(schema)
+    assert caught.value.param == "tools"
+
+
+def test_the_definitions_of_many_tools_have_a_length_together(writer: HarmonyWriter) -> None:
+    tool = HarmonyTool("f", "", {"type": "object", "properties": {"a": {"description": "x" * (1 << 20)}}})
+    message = HarmonyMessage("developer", (Developer(tools=[tool] * 40),))
+    with pytest.raises(RequestError, match="more than 32 MB"):
         writer.write([message])
 
 

@@ -217,6 +217,13 @@ def test_schemas_that_would_take_the_library_hours(model: typecase.Model) -> Non
     assert "context length" in refusal(model, [USER], tools=[tool])
 
 
+@pytest.mark.parametrize("tools", [1, True, "f", {"a": 1}, [1]])
+def test_tools_among_the_template_kwargs_of_impossible_kinds(model: typecase.Model, tools: object) -> None:
+    with pytest.raises(typecase.RequestError) as caught:
+        model.render_responses({"input": "Hello", "chat_template_kwargs": {"tools": tools}})
+    assert caught.value.status == 400
+
+
 @pytest.mark.parametrize("depth", [300, 3000])
 def test_schemas_that_are_nested_deeply(model: typecase.Model, depth: int) -> None:
     schema: dict[str, Any] = {}

@@ -45,8 +45,12 @@ def chat_conversation(messages: Sequence[Message], instructing: Instructing, *, 
         if calls is None and message["role"] != "assistant":
             # A TypeError in vLLM.
             raise RequestError(f"messages[{first + i}].tool_calls can't be null; leave it out")
-        for call in calls or ():
-            names[call.get("id")] = call.get("function", {}).get("name")
+        for j, call in enumerate(calls or ()):
+            # Only an assistant's calls were checked; others are an AttributeError or TypeError in vLLM.
+            function = call.get("function", {}) if isinstance(call, Mapping) else None
+            if not isinstance(function, Mapping) or isinstance(call.get("id"), list | dict):
+                raise RequestError(f"messages[{first + i}].tool_calls[{j}]: expected an id and a function")
+            names[call.get("id")] = function.get("name")
     written: list[HarmonyMessage] = []
     for i, message in enumerate(messages):
         _add(written, message, names, instructing, f"messages[{first + i}]")

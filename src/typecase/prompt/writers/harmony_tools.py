@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typecase.prompt.writers.harmony_types import typescript
+from typecase.prompt.writers.harmony_types import check_length, typescript
 
 __all__ = ["HarmonyTool", "tools_section"]
 
@@ -43,9 +43,12 @@ def tools_section(tools: Sequence[HarmonyTool]) -> str:
     } // namespace functions
     """
     lines = ["# Tools\n", f"## {_NAMESPACE}\n", f"namespace {_NAMESPACE} {{\n"]
+    length = 0
     for tool in tools:
         lines.extend(f"// {line}" for line in _lines(tool.description))
         taken = "" if tool.parameters is None else f"_: {typescript(tool.parameters)}"
+        length += len(taken)
+        check_length(length)
         lines.append(f"type {tool.name} = ({taken}) => any;\n")
     lines.append(f"}} // namespace {_NAMESPACE}")
     return "\n".join(lines)

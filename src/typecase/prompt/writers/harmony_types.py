@@ -7,13 +7,24 @@ values of an enum are shown for strings alone. A schema may be any JSON value; w
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
+from typecase.api.errors import RequestError
 from typecase.prompt.writers.harmony_json import written_value
 
-__all__ = ["typescript"]
+__all__ = ["LONGEST_TOOLS", "check_length", "typescript"]
+
+LONGEST_TOOLS = 32 << 20
+"""Characters of a prompt's tools. The indentation of deep members takes a hundred times what they take in a request."""
 
 _PLAIN_TYPES = {"number": "number", "integer": "number", "boolean": "boolean"}
+
+
+def check_length(length: int) -> None:
+    """Refuse tools that take more than ``LONGEST_TOOLS``. Raises ``RequestError``."""
+    if length > LONGEST_TOOLS:
+        raise RequestError(f"tools: written out, they take more than {LONGEST_TOOLS >> 20} MB", param="tools")
 
 
 def typescript(schema: Any, indent: str = "") -> str:
@@ -26,7 +37,10 @@ def typescript(schema: Any, indent: str = "") -> str:
         return "any"
     variants = schema.get("oneOf")
     if isinstance(variants, list):
-        return "".join(f"\n{indent} | {_variant(variant, indent)}" for variant in variants)
+        _check_room(variants, indent)
+        written = "".join(f"\n{indent} | {_variant(variant, indent)}" for variant in variants)
+        check_length(len(written))
+        return written
     kind = schema.get("type")
     if isinstance(kind, list):
         names = ["number" if name == "integer" else name for name in kind if isinstance(name, str)]
@@ -58,12 +72,19 @@ def _object(schema: dict[str, Any], indent: str) -> str:
     lines.append("{\n")
     properties = schema.get("properties")
     if isinstance(properties, dict):
+        _check_room(properties, indent)
         listed = schema.get("required")
         required = {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
         for name, value in properties.items():
             _add_property(lines, f"{name}{'' if name in required else '?'}", value, indent)
     lines.append(f"{indent}}}")
+    check_length(sum(map(len, lines)))
     return "".join(lines)
+
+
+def _check_room(members: Sized, indent: str) -> None:
+    """Refuse members whose indentation alone is too much, before it is written."""
+    check_length(len(members) * len(indent))
 
 
 def _add_property(lines: list[str], name: str, schema: Any, indent: str) -> None:
@@ -77,6 +98,7 @@ def _add_property(lines: list[str], name: str, schema: Any, indent: str) -> None
         lines.append(f"{indent}// {described}\n")
     examples = schema.get("examples")
     if isinstance(examples, list) and examples:
+        _check_room(examples, indent)
         lines.append(f"{indent}// Examples:\n")
         lines.extend(f'{indent}// - "{example}"\n' for example in examples if isinstance(example, str))
     variants = schema.get("oneOf")
@@ -91,6 +113,7 @@ def _add_variants(
     lines: list[str], name: str, schema: dict[str, Any], variants: list[Any], described: str | None, indent: str
 ) -> None:
     """A property with ``oneOf``: one line per variant. A description that the first variant repeats is left to it."""
+    _check_room(variants, indent)
     first = _text(variants[0], "description") if variants else None
     is_above = described is not None and described != first
     if is_above:

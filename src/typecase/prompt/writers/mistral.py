@@ -48,7 +48,8 @@ class MistralWriter:
         _check_last(conversation.raw, goes_on=goes_on, starts=bool(kwargs.get("add_generation_prompt", False)))
         _check_kwargs(kwargs)
         effort = kwargs.get("reasoning_effort") if self._backend.version >= _FIRST_WITH_EFFORT else None
-        _check_lists(conversation.tools or ())
+        if isinstance(conversation.tools, list):  # a template kwarg of that name may be anything
+            _check_lists(conversation.tools)
         try:
             request = ChatCompletionRequest.from_openai(
                 messages=list(_messages(conversation)),
